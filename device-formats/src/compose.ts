@@ -1,4 +1,4 @@
-import { createHash } from 'node:crypto';
+import { hash } from 'node:crypto';
 import type { ConnectionOptions } from '@gantry/contract/connections';
 import { DAY_MS } from '@gantry/contract/durations';
 import {
@@ -7,7 +7,9 @@ import {
   type ReportedEvent,
   reportedEvent,
 } from '@gantry/contract/events';
+import { isStorableText } from '@gantry/contract/text';
 import { EARLIEST_EVENT, MAX_AHEAD_MS } from '@gantry/contract/time-bounds';
+import { z } from 'zod';
 import type { ReportedTime } from './device-time.ts';
 import type { ObservedEvent, Report } from './format.ts';
 import { remembered } from './json-values.ts';
@@ -24,6 +26,9 @@ const MAX_SPEED = 2000;
  * it remains in the message.
  */
 const RAW_MAX = 200_000;
+
+/** The schema of events, compiled when the first one is composed: checking one takes 1 instead of 20 µs. */
+let compiled: typeof reportedEvent | undefined;
 
 /** What is known about a report in addition to its message. */
 export interface Composition {
@@ -47,17 +52,15 @@ export type Composed = { readonly event: ReportedEvent } | { readonly refusal: s
 export function composeEvent(report: Report, composition: Composition): Composed {
   const { receivedAt, believedAt, connectionId, messageId } = composition;
   const seen = fitting(report.event);
-  const parsed = reportedEvent.safeParse({
-    ...seen,
-    metadata: {
-      ...seen.metadata,
-      connectionId,
-      messageId,
-      receivedAt: new Date(receivedAt).toISOString(),
-      clock: believedAt === null ? 'receipt' : 'device',
-    },
+  const received = new Date(receivedAt).toISOString();
+  const clock = believedAt === null ? 'receipt' : 'device';
+  compiled ??= z.compile(reportedEvent);
+  const origin = { connectionId, messageId, receivedAt: received, clock };
+  const parsed = compiled.safeParse({
     timestamp: new Date(believedAt ?? receivedAt).toISOString(),
     idempotencyKey: idempotencyKeyOf(report, composition),
+    ...seen,
+    metadata: Object.assign({}, seen.metadata, origin),
   });
   if (parsed.success) return { event: parsed.data };
   const [issue] = parsed.error.issues;
@@ -140,7 +143,7 @@ export function idempotencyKeyOf(
   if (key === null) return `${messageId}:${index}`;
   const whole = `${connectionId}:${key}`;
   if (whole.length <= MAX.key && storable(whole) === whole) return whole;
-  return `${connectionId}:${createHash('sha256').update(key).digest('hex')}`;
+  return `${connectionId}:${hash('sha256', key)}`;
 }
 
 function fitting(event: ObservedEvent): ObservedEvent {
@@ -170,7 +173,9 @@ function fitting(event: ObservedEvent): ObservedEvent {
 
 /** The event without what it says of how its vehicle passed where the contract does not admit it: a lane of 300 m. */
 function withoutUnfit(event: ObservedEvent): ObservedEvent {
-  const unfit = passageFieldNames.filter((name) => !reportedEvent.shape[name].safeParse(event[name]).success);
+  const unfit = passageFieldNames.filter(
+    (name) => event[name] !== undefined && !reportedEvent.shape[name].safeParse(event[name]).success,
+  );
   return unfit.length === 0
     ? event
     : { ...event, ...Object.fromEntries(unfit.map((name) => [name, undefined])) };
@@ -178,34 +183,58 @@ function withoutUnfit(event: ObservedEvent): ObservedEvent {
 
 function fittingMetadata(metadata: Readonly<Record<string, unknown>>): Record<string, unknown> {
   const { raw: body, ...rest } = metadata;
-  const present = Object.fromEntries(
-    Object.entries(storableJson(rest, JSON.stringify(rest)) as object).filter(
-      ([, value]) => value !== null && value !== undefined,
-    ),
+  const raw = typeof body === 'object' && body !== null ? fittingBody(body) : fittingBodyOf(body);
+  const given = Object.entries(measure(rest).isStorable ? rest : (withStorableTexts(rest) as object));
+  return Object.fromEntries(
+    [...given, ['raw', raw]].filter(([, value]) => value !== null && value !== undefined),
   );
-  const raw = typeof body === 'object' && body !== null ? fittingBody(body) : fittingValue(body);
-  return raw === null ? present : { ...present, raw };
 }
 
 /** The body of a message as it is stored with each of its reports; null if it is too long. */
-const fittingBody = remembered((body: object): unknown => (isLong(body) ? null : fittingValue(body)));
+const fittingBody = remembered(fittingBodyOf);
 
-function fittingValue(value: unknown): unknown {
-  const json = JSON.stringify(value) ?? '';
-  return json.length > RAW_MAX ? null : (storableJson(value, json) ?? null);
+function fittingBodyOf(body: unknown): unknown {
+  const { least, most, isStorable } = measure(body, RAW_MAX);
+  // Only a body of which that is in doubt is written as JSON to find its length.
+  const isLong = least > RAW_MAX || (most > RAW_MAX && JSON.stringify(body).length > RAW_MAX);
+  return isLong ? null : isStorable ? (body ?? null) : withStorableTexts(body);
 }
 
-/** Whether the JSON of the value is certainly too long, so that it need not be written to find out. */
-function isLong(value: object): boolean {
-  let length = 0;
-  const visit = (each: unknown): boolean => {
-    const isObject = typeof each === 'object' && each !== null;
-    const members = isObject ? Object.values(each) : [];
-    // A member takes at least two characters, with its comma.
-    length += isObject ? 2 * members.length : typeof each === 'string' ? each.length : 0;
-    return length > RAW_MAX || members.some(visit);
+/** A bound of the length of a number in JSON, and of an escaped character. */
+const MAX_NUMBER = 25;
+const MAX_ESCAPE = 6;
+
+/**
+ * The least and the most length of the JSON of a value, and whether PostgreSQL can store its texts.
+ * @param enough the length at which it stops
+ */
+function measure(value: unknown, enough = Number.POSITIVE_INFINITY) {
+  const found = { least: 0, most: 0, isStorable: true };
+  const addText = (text: string): void => {
+    found.least += text.length + 2;
+    found.most += MAX_ESCAPE * text.length + 4;
+    found.isStorable &&= isStorableText(text);
   };
-  return visit(value);
+  const add = (each: unknown): void => {
+    if (typeof each === 'string') {
+      addText(each);
+      return;
+    }
+    found.least++;
+    found.most += MAX_NUMBER;
+    if (typeof each !== 'object' || each === null) return;
+    if (Array.isArray(each)) {
+      for (const item of each) if (found.least <= enough) add(item);
+      return;
+    }
+    for (const name of Object.keys(each)) {
+      if (found.least > enough) return;
+      addText(name);
+      add((each as Record<string, unknown>)[name]);
+    }
+  };
+  add(value);
+  return found;
 }
 
 function isWithin(value: number | null | undefined, least: number, most: number): value is number {
@@ -222,14 +251,6 @@ function cut(text: string | null | undefined, max: number): string | null {
 /** The text without what PostgreSQL cannot store: NUL characters and unpaired surrogates. */
 function storable(text: string): string {
   return text.replaceAll('\0', '').toWellFormed();
-}
-
-/** The escapes with which JSON writes what PostgreSQL cannot store, and a few others. */
-const UNSTORABLE = /\\u(?:0000|d[89a-f])/;
-
-/** @param json the JSON of the value, which tells whether any of its texts must be changed */
-function storableJson(value: unknown, json: string): unknown {
-  return UNSTORABLE.test(json) ? withStorableTexts(value) : value;
 }
 
 function withStorableTexts(value: unknown): unknown {

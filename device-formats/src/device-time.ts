@@ -1,6 +1,6 @@
 import { DAY_MS, HOUR_MS, MINUTE_MS } from '@gantry/contract/durations';
 import { EARLIEST_EVENT, MAX_AHEAD_MS } from '@gantry/contract/time-bounds';
-import { type DateObjectUnits, DateTime } from 'luxon';
+import { DateTime } from 'luxon';
 
 /** The time zone of the local times of a message, and when the message arrived. */
 export interface DeviceZone {
@@ -193,7 +193,9 @@ function momentOfParts(date: PlainDate, clock: RegExpExecArray | null, zone: Zon
   const [, hours = '0', minute = '0', second = '0', fraction = '0', half, offset = ''] = clock ?? [];
   if (half && (Number(hours) < 1 || Number(hours) > 12)) return null;
   const reading = {
-    ...date,
+    year: date.year,
+    month: date.month,
+    day: date.day,
     hour: half ? (Number(hours) % 12) + (half === 'p' ? 12 : 0) : Number(hours),
     minute: Number(minute),
     second: Number(second),
@@ -214,15 +216,29 @@ interface PlainDate {
   readonly day: number;
 }
 
+interface Reading extends PlainDate {
+  readonly hour: number;
+  readonly minute: number;
+  readonly second: number;
+  readonly millisecond: number;
+}
+
+/** The Unix milliseconds of a time in UTC; null if there is no such time. */
+function utcOf({ year, month, day, hour, minute, second, millisecond }: Reading): number | null {
+  if (month < 1 || month > 12 || hour > 23 || minute > 59 || second > 59) return null;
+  const ms = Date.UTC(year, month - 1, day, hour, minute, second, millisecond);
+  return new Date(ms).getUTCDate() === day ? ms : null;
+}
+
 /** @param offset such as `+3`, `+03:00`, `gmt-0330` or `z`; empty for a local time */
-function momentAt(reading: DateObjectUnits, offset: string, zone: Zone): number | null {
+function momentAt(reading: Reading, offset: string, zone: Zone): number | null {
   if (offset === '') return momentOf(DateTime.fromObject(reading, { zone: nameOf(zone) }), zone);
   const [, sign, hours = '0', minutes = '0'] = /([+-])(\d{1,2})(?::?(\d{2}))?$/.exec(offset) ?? [];
   // No place has an offset of more than 14 hours.
   if (Number(hours) > 14 || Number(minutes) > 59) return null;
   const ms = Number(hours) * HOUR_MS + Number(minutes) * MINUTE_MS;
-  const utc = DateTime.fromObject(reading, { zone: 'utc' });
-  return utc.isValid ? utc.toMillis() - (sign === '-' ? -ms : ms) : null;
+  const utc = utcOf(reading);
+  return utc === null ? null : utc - (sign === '-' ? -ms : ms);
 }
 
 function dateOf(text: string, dayFirst: boolean | undefined): PlainDate | null {

@@ -55,13 +55,16 @@ export function isEscaped(body: Buffer, at: number): boolean {
 
 /** The limit that a value exceeds, as a sentence; null if it exceeds none. */
 export function excessOf(value: unknown): string | null {
-  let level: unknown[] = [value];
   let values = 0;
-  for (let depth = 0; level.length > 0; depth++) {
-    values += level.length;
-    if (values > MAX_VALUES) return `The JSON has more than ${MAX_VALUES} values`;
+  const excessIn = (each: unknown, depth: number): string | null => {
+    if (++values > MAX_VALUES) return `The JSON has more than ${MAX_VALUES} values`;
     if (depth > MAX_DEPTH) return `The JSON is nested more than ${MAX_DEPTH} levels deep`;
-    level = level.flatMap((each) => (typeof each === 'object' && each !== null ? Object.values(each) : []));
-  }
-  return null;
+    if (typeof each !== 'object' || each === null) return null;
+    for (const member of Array.isArray(each) ? each : Object.values(each)) {
+      const excess = excessIn(member, depth + 1);
+      if (excess !== null) return excess;
+    }
+    return null;
+  };
+  return excessIn(value, 0);
 }

@@ -188,6 +188,7 @@ function endOfJson(bytes: Buffer): number | null {
   return null;
 }
 
+const UTF_8 = new TextDecoder('utf-8', { fatal: true });
 const CHARSET = /charset\s*=\s*["']?([\w.:-]+)/i;
 const XML_ENCODING = /^\s*<\?xml[^>]*encoding\s*=\s*["']([\w.:-]+)/i;
 const TWO_BYTES = /^(?:utf-?16|ucs-?2|unicode|iso-10646-ucs)/i;
@@ -211,7 +212,7 @@ function decode(bytes: Buffer, contentType: string | null): Decoded {
   const charset = mark === undefined ? probable : mark === '\xff\xfe' ? 'utf-16le' : 'utf-16be';
   for (const each of [charset, 'utf-8']) {
     try {
-      const text = new TextDecoder(each, { fatal: true }).decode(bytes);
+      const text = (each === 'utf-8' ? UTF_8 : new TextDecoder(each, { fatal: true })).decode(bytes);
       return { text: withoutZeros(text), isDamaged: false };
     } catch {
       // Unknown character set, or bytes that are invalid in it.

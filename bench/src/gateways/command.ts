@@ -1,5 +1,5 @@
 import { join } from 'node:path';
-import { Command } from 'commander';
+import { Command, InvalidArgumentError } from 'commander';
 import { describeMachine } from '../machine.ts';
 import { onStage, type StageOptions } from '../on-stage.ts';
 import { addCommonOptions, numberBetween } from '../option-values.ts';
@@ -8,7 +8,7 @@ import { stopOnSignals } from '../stop.ts';
 import { watchCameras } from './cameras.ts';
 import { checkImages } from './processed.ts';
 import { lineOf, memoryOf, ratiosOf, reportOf, sampleLine } from './report.ts';
-import { runRounds } from './rounds.ts';
+import { runRounds, WAYS, type Way } from './rounds.ts';
 
 interface Options extends StageOptions, Output {
   readonly connections: number;
@@ -19,13 +19,21 @@ interface Options extends StageOptions, Output {
   readonly minutes: number;
   readonly every: number;
   readonly image: number;
+  readonly only?: Way[];
   readonly seed: number;
+}
+
+function wayList(text: string): Way[] {
+  const names = text.split(',');
+  if (names.every((name): name is Way => Object.hasOwn(WAYS, name))) return names;
+  throw new InvalidArgumentError(`Use some of ${Object.keys(WAYS).join(', ')}, separated by commas.`);
 }
 
 async function run(options: Options): Promise<void> {
   const { databaseUrl, folder, json, save, ...load } = options;
   const signal = stopOnSignals();
-  const given = { ...load, warmupSeconds: load.warmup, imageBytes: load.image * 1000, signal };
+  const ways = load.only ?? (Object.keys(WAYS) as Way[]);
+  const given = { ...load, ways, warmupSeconds: load.warmup, imageBytes: load.image * 1000, signal };
   const say = (line: string): void => void process.stderr.write(`${line}\n`);
   const results = await onStage(options, async (stage, workFolder) => {
     const measurements = await runRounds(stage, workFolder, {
@@ -69,6 +77,7 @@ export const gatewaysCommand = new Command('gateways')
     10,
   )
   .option('--image <kB>', 'size of an image', numberBetween(1, 5_000), 200)
+  .option('--only <names>', 'what is sent, in this order, such as ingest,platerecognizer', wayList)
   .option('--seed <number>', 'the same seed gives the same vehicles', numberBetween(0, 999_999), 1)
   .option('--workers <number>', 'processes that Gantry serves with', numberBetween(1, 64), 1)
   .action(run);

@@ -5,10 +5,19 @@ import type { CameraSample } from './cameras.ts';
 import { type Measurement, WAYS, type Way } from './rounds.ts';
 
 /** One progress line about a run. */
-export function lineOf({ way, round, answeredPerSecond, storedPerSecond, p99 }: Measurement): string {
+export function lineOf({
+  way,
+  round,
+  answeredPerSecond,
+  storedPerSecond,
+  p99,
+  nodeMicros,
+  postgresMicros,
+}: Measurement): string {
   return (
     `round ${round}  ${WAYS[way].padEnd(46)} ${figure(answeredPerSecond).padStart(7)} answers/s  ` +
-    `${figure(storedPerSecond).padStart(7)} events/s  p99 ${figure(p99).padStart(5)} ms`
+    `${figure(storedPerSecond).padStart(7)} events/s  p99 ${figure(p99).padStart(5)} ms  ` +
+    `node ${figure(nodeMicros ?? Number.NaN).padStart(5)} µs  PostgreSQL ${figure(postgresMicros ?? Number.NaN).padStart(5)} µs`
   );
 }
 
@@ -105,7 +114,7 @@ function throughput(measurements: readonly Measurement[]): string[] {
     'syncs',
   ] as const;
   const ratios = new Map(ratiosOf(measurements).map((ratio) => [ratio.way, ratio]));
-  const rows = (Object.keys(WAYS) as Way[]).map((way) => {
+  const rows = [...new Set(measurements.map(({ way }) => way))].map((way) => {
     const own = measurements.filter((each) => each.way === way);
     const ratio = ratios.get(way);
     return [

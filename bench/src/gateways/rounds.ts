@@ -34,6 +34,8 @@ export interface RoundOptions {
   readonly warmupSeconds: number;
   readonly seconds: number;
   readonly rounds: number;
+  /** What is sent. */
+  readonly ways: readonly Way[];
   readonly imageBytes: number;
   readonly seed: number;
   readonly signal: AbortSignal;
@@ -90,7 +92,7 @@ export async function runRounds(stage: Stage, folder: string, options: RoundOpti
   const measurements: Measurement[] = [];
   try {
     for (let round = 1; round <= options.rounds; round++) {
-      for (const way of Object.keys(WAYS) as Way[]) {
+      for (const way of options.ways) {
         const figures =
           way === 'floor'
             ? await measureFloor(floor, makers.floor, options)

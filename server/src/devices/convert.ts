@@ -164,7 +164,7 @@ export class Converter {
   ): Promise<Promise<ReportOutcome>[]> {
     const { connection, message, contactAt } = taken;
     const started: Promise<ReportOutcome>[] = [];
-    const atOnce = pLimit(MAX_REPORTS_AT_ONCE);
+    const atOnce = reports.length > MAX_REPORTS_AT_ONCE ? pLimit(MAX_REPORTS_AT_ONCE) : undefined;
     for (const [index, report] of reports.entries()) {
       if (index > 0 && index % REPORTS_A_TURN === 0) await setImmediate();
       const sensorId = await assignedSensor(this.#app.knownSensors, connection, report.device);
@@ -183,7 +183,10 @@ export class Converter {
           held.push({ connectionId: connection.id, sensorId, passage: report.passage.id });
         }
         started.push(Promise.resolve(outcome));
-      } else started.push(atOnce(async () => storeReport(this.#app, await dated())));
+      } else {
+        const store = async () => storeReport(this.#app, await dated());
+        started.push(atOnce ? atOnce(store) : store());
+      }
     }
     for (const each of started) each.catch(() => undefined);
     return started;

@@ -93,6 +93,7 @@ function refuseByClock(times: EventTimes, isRefused: (now: number) => boolean, m
 /**
  * Converts a reported event into a row: determines its id, severity and the name of its place.
  * @param zone IANA time zone for a timestamp without an offset
+ * @param hashOf what identifies the content of an event with a key, by which a repetition is told from a conflict
  * @throws AppError as `timeOfEvent` does
  */
 export function enrich(
@@ -101,11 +102,12 @@ export function enrich(
   zone: string,
   now: number,
   times: EventTimes = ANY_TIME,
+  hashOf = hashContent,
 ): EventRow {
   const time = timeOfEvent(event.timestamp, zone, now, times);
   const { idempotencyKey } = event;
   const id = idempotencyKey === undefined ? newEventId(time) : keyedEventId(time, sensor.id, idempotencyKey);
-  const contentHash = idempotencyKey === undefined ? null : hashContent(event);
+  const contentHash = idempotencyKey === undefined ? null : hashOf(event, id);
   const { eventType, violationType, vehicleSpeed } = event;
   // A late event belongs to the location of the sensor at that time, with the speed limit of that time.
   const { past } = sensor;
@@ -151,15 +153,16 @@ function passageOf(event: ReportedEvent): Passage | null {
 function inOrder(value: unknown): unknown {
   if (typeof value !== 'object' || value === null || value instanceof Date) return value;
   if (Array.isArray(value)) return value.map(inOrder);
-  const entries = Object.entries(value).map(([key, member]): [string, unknown] => [key, inOrder(member)]);
-  return Object.fromEntries(entries.sort(([a], [b]) => (a < b ? -1 : 1)));
+  const sorted: Record<string, unknown> = {};
+  for (const key of Object.keys(value).sort()) sorted[key] = inOrder((value as typeof sorted)[key]);
+  return sorted;
 }
 
 /**
  * 128 bits that identify the content of an event, in the compact form of a UUID. The fields that determine the id
  * (sensor, time, idempotency key) are not included, nor is the API key, which may change.
  */
-function hashContent(event: ReportedEvent): string {
+function hashContent(event: ReportedEvent, _id: string): string {
   const content = JSON.stringify([
     event.eventType,
     event.description,

@@ -129,13 +129,17 @@ export async function storeReported(
   event: ReportedEvent,
   images: readonly string[],
 ): Promise<Stored> {
-  const row = enrich(event, sensor, app.settings.current().timezone, app.clock.now());
+  const { timezone } = app.settings.current();
+  const row = enrich(event, sensor, timezone, app.clock.now(), undefined, byKeyOnly);
   const referring = { eventId: row.id, eventType: row.eventType, hashes: images };
   if (images.length > 0) await app.images.refer(referring);
   const outcome = await app.eventWriter.write(row);
-  if (outcome === 'conflict') await app.images.release(referring);
+  if (outcome !== 'stored' && images.length > 0) await app.images.release(referring);
   return { eventId: row.id, outcome };
 }
+
+/** A report with a key that was used before is a repetition, whatever it contains: its message has another id, too. */
+const byKeyOnly = (_: ReportedEvent, id: string): string => id;
 
 /** @throws AppError `badRequest` at `images.<n>` for a text that is neither an address nor an image */
 function takeOutImages(event: ReportedEvent): WithImages {
