@@ -134,7 +134,11 @@ const installation = async () => {
   await gantry.pool.query('TRUNCATE images, image_segments, damaged_images, event_images CASCADE');
   const folder = await temporaryFolder();
   const files = imageFilesAt(folder);
-  const images = new Images({ db, log, files, now: Date.now });
+  let ahead = 0;
+  const images = new Images({ db, log, files, now: () => Date.now() + ahead });
+  const advance = (ms: number): void => {
+    ahead += ms;
+  };
   undo.push(() => images[Symbol.asyncDispose]());
   const parts: RewriteParts = {
     db,
@@ -165,7 +169,7 @@ const installation = async () => {
     }
     await images[Symbol.asyncDispose]();
   };
-  return { folder, files, images, parts, read, segments, remove };
+  return { folder, files, images, parts, read, segments, remove, advance };
 };
 
 describe('images in segments', () => {
@@ -193,13 +197,41 @@ describe('images in segments', () => {
   });
 
   it('are stored again when they were removed meanwhile, also if this process knows them', async () => {
-    const { images, read } = await installation();
+    const { images, read, advance } = await installation();
     const image = sample();
     await images.keepForNote([image]);
     await gantry.pool.query('DELETE FROM images');
     expect(await read(image)).toBeNull();
+    // Nothing is removed before an hour has passed.
+    advance(3_600_000);
     await images.keepForNote([image]);
     expect(await read(image)).toEqual(image.bytes);
+  });
+
+  it('are written once if they arrive again after they were written and before they are recorded', async () => {
+    const { images, segments, read } = await installation();
+    const image = sample();
+    const first = await images.keepForMessage('one', [image]);
+    const second = await images.keepForMessage('two', [image]);
+    expect(second).toEqual(first);
+    await images.keepForNote([image]);
+    expect(await segments()).toMatchObject([{ dead_bytes: 0 }]);
+    expect(await read(image)).toEqual(image.bytes);
+  });
+
+  it('need no statement when they arrive again within minutes, and are kept for another hour afterwards', async () => {
+    const { images, advance } = await installation();
+    const image = sample();
+    await images.keepForNote([image]);
+    const query = vi.spyOn(db.$client, 'query');
+    const keeping = () =>
+      query.mock.calls.filter((call) => JSON.stringify(call[0]).includes('keep-stored-images')).length;
+    expect(await images.keepForMessage('one', [image])).toEqual([]);
+    expect(keeping()).toBe(0);
+    advance(6 * 60_000);
+    expect(await images.keepForMessage('one', [image])).toEqual([]);
+    expect(await images.keepForMessage('one', [image])).toEqual([]);
+    expect(keeping()).toBe(1);
   });
 
   it('are whole after a crash, whatever the end of the segment was then', async () => {

@@ -1,3 +1,4 @@
+import { MINUTE_MS } from '@gantry/contract/durations';
 import { imageUrl, type ReceivedImage } from '@gantry/device-formats/image';
 import type { Logger } from 'pino';
 import { createBoundedCache } from '../platform/caches.ts';
@@ -87,20 +88,30 @@ export interface ReceivedWithEvent {
 /** Number of hashes of images that are known to be stored. */
 const MAX_KNOWN = 20_000;
 
+/**
+ * How long an image that was recorded or kept needs no statement that keeps it, in milliseconds: nobody removes it within the
+ * hour (`FRESH` of the store).
+ */
+const FRESH_MS = 5 * MINUTE_MS;
+
+/** How long the place of an image whose bytes are durable serves others that send it, until it is recorded. */
+const UNRECORDED_MS = 10_000;
+
 /** Stores the images of events, notes and messages of devices. Disposing waits for those that are being written. */
 export class Images implements AsyncDisposable {
   readonly files: ImageFiles;
   readonly #db: Database;
   readonly #log: Logger;
+  readonly #now: () => number;
   readonly #onDamaged: () => void;
   readonly #limits: ImageLimits;
   readonly #sink: ImageSink;
   readonly #breaker: Breaker;
   readonly #waiting: Shares;
-  /** The hashes of images that are probably stored. */
-  readonly #known = createBoundedCache<string, true>(MAX_KNOWN);
-  /** The images that are being stored. */
-  readonly #storing = new Map<string, Promise<Place | null>>();
+  /** When images that are probably stored were last recorded or kept, in Unix milliseconds, by their hashes. */
+  readonly #known = createBoundedCache<string, number>(MAX_KNOWN);
+  /** The images that are being stored, or were stored a moment ago and may not be recorded yet. */
+  readonly #storing = createBoundedCache<string, Promise<Place | null>>(MAX_KNOWN, UNRECORDED_MS);
   // Each of these writes is a commit of its own, so those that arrive during one are combined into the next.
   readonly #kept: Groups<string, boolean>;
   readonly #recorded: Groups<NewImagesOfEvent, void>;
@@ -110,6 +121,7 @@ export class Images implements AsyncDisposable {
     this.files = files;
     this.#db = db;
     this.#log = log;
+    this.#now = now;
     this.#onDamaged = onDamaged;
     this.#limits = { ...LIMITS, ...limits };
     this.#sink =
@@ -180,7 +192,7 @@ export class Images implements AsyncDisposable {
 
   /** Remembers that images are recorded, so that they are not stored again. */
   noteRecorded(images: readonly DurableImage[]): void {
-    for (const { sha256 } of images) this.#known.set(sha256, true);
+    for (const { sha256 } of images) this.#known.set(sha256, this.#now());
   }
 
   /** Refers from an event, before it is stored, to images that are stored already. */
@@ -258,10 +270,18 @@ export class Images implements AsyncDisposable {
   /** The images that are not known to be stored, each once. Those that are stored are kept for another hour. */
   async #withoutKnown(images: readonly ReceivedImage[]): Promise<ReceivedImage[]> {
     const each = [...new Map(images.map((image) => [image.sha256, image])).values()];
-    const isStored = await Promise.all(
-      each.map(({ sha256 }) => this.#known.has(sha256) && this.#kept.add(sha256)),
-    );
+    const isStored = await Promise.all(each.map(({ sha256 }) => this.#isStored(sha256)));
     return each.filter((_, at) => !isStored[at]);
+  }
+
+  async #isStored(sha256: string): Promise<boolean> {
+    const keptAt = this.#known.get(sha256);
+    if (keptAt === undefined) return false;
+    const now = this.#now();
+    if (Math.abs(now - keptAt) < FRESH_MS) return true;
+    const isStored = await this.#kept.add(sha256);
+    if (isStored) this.#known.set(sha256, now);
+    return isStored;
   }
 
   async #put(owner: Owner, image: ReceivedImage, puts: Promise<unknown>[]): Promise<Place | null> {
@@ -289,8 +309,9 @@ export class Images implements AsyncDisposable {
   }
 
   #begin(image: ReceivedImage): Promise<Place | null> {
-    const put = this.#sink.put(image).finally(() => this.#storing.delete(image.sha256));
+    const put = this.#sink.put(image);
     this.#storing.set(image.sha256, put);
+    put.catch(() => this.#storing.delete(image.sha256));
     return put;
   }
 }
