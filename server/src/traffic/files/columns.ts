@@ -340,7 +340,7 @@ export function rowPart(cellOf: (use: RowUse) => string | undefined, scheme: Cla
 function classNamed(name: string, scheme: ClassScheme): VehicleClass {
   const code = name.trim().toUpperCase();
   if (classOfScheme(scheme, code)) return { scheme, code };
-  if (scheme === 'FHWA13') return { scheme, code: /\d+$/.exec(code)?.[0] ?? code };
+  if (scheme === 'FHWA13') return { scheme, code: /(?<!\d)\d{1,2}$/.exec(code)?.[0] ?? code };
   if (scheme === 'BASIC') return { scheme, code: CLASS_WORDS[wordsOf(name).join(' ')] ?? basicClassOf(name) };
   return { scheme, code };
 }

@@ -23,14 +23,12 @@ export interface WrittenTime {
 const DATE = /^(\d{1,4})[-./](\d{1,2})[-./](\d{1,4})$/;
 const CLOCK = /^(\d{1,2}):(\d{2})(?::(\d{2})(?:[.,]\d+)?)?(?: ?([ap])\.? ?m\.?)?$/i;
 const HHMM = /^(\d{1,2})(\d{2})$/;
-const RANGE = /^(.*\d.*?)\s*(?:-|–|—|\bto\b|\bbis\b)\s*(\d.*)$/i;
+const BETWEEN = /-|–|—|\bto\b|\bbis\b/i;
 
 /** The parts of a time of day such as `08:00-08:15`, or null. */
 export function rangeIn(text: string): readonly [from: string, until: string] | null {
-  const [, from, until] = RANGE.exec(text) ?? [];
-  return from !== undefined && until !== undefined && secondsOf(from) !== null && secondsOf(until) !== null
-    ? [from, until]
-    : null;
+  const [from = '', until = '', ...others] = text.split(BETWEEN).map((part) => part.trim());
+  return others.length === 0 && secondsOf(from) !== null && secondsOf(until) !== null ? [from, until] : null;
 }
 
 /** The seconds since midnight, up to 24:00; null if the text is no time of day. */
@@ -47,8 +45,8 @@ function secondsOf(text: string): number | null {
 /** The date and the time of day in a text that may contain both. */
 function divided({ date, time }: WrittenTime): { date: string; time: string } {
   if (time !== null) return { date, time };
-  const [, day = date, clock = '00:00'] = /^(\S+?)(?:[T ]\s*(\S.*))?$/.exec(date) ?? [];
-  return { date: day, time: clock };
+  const at = date.search(/[T ]/);
+  return at <= 0 ? { date, time: '00:00' } : { date: date.slice(0, at), time: date.slice(at + 1).trim() };
 }
 
 /**
