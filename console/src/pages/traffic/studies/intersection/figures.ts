@@ -1,10 +1,30 @@
 import type { TurningMovementsOfPlace } from '@gantry/contract/turning-movements';
 import { classSchemes } from '@gantry/contract/vehicle-classes';
+import type { DayRange } from '../../../../shared/range/days.ts';
+import type { Place } from '../../comparison.ts';
 import type { countParts } from '../../search.ts';
 import type { CountBin } from '../count-table.ts';
-import type { Leg } from './geometry.ts';
+import type { Windows } from '../peak-windows.tsx';
+import type { Leg, Side } from './geometry.ts';
 
 export type CountPartName = (typeof countParts)[number];
+
+/** The choices of the page. */
+export interface IntersectionChoice {
+  readonly place: Place;
+  readonly days: DayRange;
+  /** The day that is shown. */
+  readonly day: string;
+  readonly interval: '15min' | '60min';
+  readonly windows: Windows;
+  readonly side: Side;
+  readonly part: CountPartName | undefined;
+}
+
+/** What is shown, with the name of the place, which a study keeps. */
+export interface NamedChoice extends IntersectionChoice {
+  readonly name: string;
+}
 
 export type TurningPeak = TurningMovementsOfPlace['peaks'][number];
 export type TurningTotals = TurningMovementsOfPlace['total'];

@@ -8,10 +8,10 @@ import {
   type CountPartName,
   countBins,
   heavyShare,
+  type NamedChoice,
   type TurningPeak,
   type TurningTotals,
 } from './figures.ts';
-import type { NamedChoice } from './intersection-view.tsx';
 
 interface IntersectionTilesProps {
   readonly choice: NamedChoice;

@@ -3,43 +3,31 @@ import { keepPreviousData, useQuery } from '@tanstack/react-query';
 import { useTranslation } from 'react-i18next';
 import { CardFrame } from '../../../../shared/chart/card-frame.tsx';
 import { useZoneNote } from '../../../../shared/chart/use-zone-note.ts';
-import { type DayRange, daysIn } from '../../../../shared/range/days.ts';
+import { daysIn } from '../../../../shared/range/days.ts';
 import { service } from '../../../../shared/service/service.ts';
 import { Button } from '../../../../ui/button.tsx';
 import { Empty } from '../../../../ui/empty.tsx';
-import type { Place } from '../../comparison.ts';
 import { usePlaceName } from '../../place.tsx';
 import { countParts } from '../../search.ts';
 import { columnsOf } from '../count-table.ts';
 import { useCountTable } from '../counts-file.ts';
 import { CountsTable } from '../counts-table.tsx';
 import { DaySwitch } from '../counts-view.tsx';
-import { peakWindows, type Windows } from '../peak-windows.tsx';
+import { peakWindows } from '../peak-windows.tsx';
 import { Loaded } from '../states.tsx';
 import { StatusLegend } from '../statuses.tsx';
 import { Diagram } from './diagram.tsx';
-import { type CountPartName, countBins, hasMovements, partShown } from './figures.ts';
-import type { Side } from './geometry.ts';
+import {
+  type CountPartName,
+  countBins,
+  hasMovements,
+  type IntersectionChoice,
+  type NamedChoice,
+  partShown,
+} from './figures.ts';
 import { IntersectionTiles } from './intersection-tiles.tsx';
 import { LegsCard, MovementsCard } from './movements-card.tsx';
 import { PartSwitch, usePartText } from './part-switch.tsx';
-
-/** The choices of the page. */
-export interface IntersectionChoice {
-  readonly place: Place;
-  readonly days: DayRange;
-  /** The day that is shown. */
-  readonly day: string;
-  readonly interval: '15min' | '60min';
-  readonly windows: Windows;
-  readonly side: Side;
-  readonly part: CountPartName | undefined;
-}
-
-/** What is shown, with the name of the place, which a study keeps. */
-export interface NamedChoice extends IntersectionChoice {
-  readonly name: string;
-}
 
 interface IntersectionViewProps {
   readonly choice: IntersectionChoice;

@@ -11,13 +11,13 @@ import {
   fromLeg,
   heavyShare,
   legsOf,
+  type NamedChoice,
   ofLeg,
   type TurningMovement,
   type TurningPeak,
   type TurningTotals,
 } from './figures.ts';
 import { type Leg, travelFrom } from './geometry.ts';
-import type { NamedChoice } from './intersection-view.tsx';
 
 interface MovementsCardProps {
   readonly title: string;
