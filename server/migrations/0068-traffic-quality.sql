@@ -4,7 +4,7 @@
 -- they are read.
 CREATE TABLE traffic_flags (
   sensor_id uuid NOT NULL,
-  -- The time at which it was found. Judging a day again replaces the flags that were found in it.
+  -- The start of the local day in which it was found. Judging a day again replaces the flags that were found in it.
   found_at  timestamptz NOT NULL,
   rule      text COLLATE "C" NOT NULL,
   -- '' for none.
@@ -18,11 +18,11 @@ CREATE INDEX traffic_flags_of_sensor ON traffic_flags (sensor_id, found_at);
 
 -- The days (in UTC) of sensors whose counts changed since they were judged. Readers judge them themselves until then.
 CREATE TABLE traffic_unjudged (
-  sensor_id  uuid NOT NULL,
-  day        date NOT NULL,
-  changed_at timestamptz NOT NULL DEFAULT clock_timestamp(),
+  sensor_id uuid NOT NULL,
+  day       date NOT NULL,
   PRIMARY KEY (sensor_id, day)
 );
+CREATE INDEX traffic_unjudged_by_day ON traffic_unjudged (day);
 
 -- The latest decision about a time holds.
 CREATE TABLE traffic_reviews (

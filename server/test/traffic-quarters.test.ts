@@ -203,7 +203,7 @@ describe('slots longer than five minutes', () => {
     for (let n = 0; n < 40; n++)
       await gantry.ok('events.ingest', { apiKey, ...anEvent(), eventType: 'SPEED_DETECTION' });
     const parts = { db: createDatabase(pool), log: suiteLog(), now: () => 0, everyMs: 50 };
-    const rollingUp = startTrafficRollUp({ ...parts, notePending: () => undefined });
+    const rollingUp = startTrafficRollUp({ ...parts, zone: () => 'UTC', notePending: () => undefined });
     try {
       await eventually(
         () => gantry.count('traffic_unfolded'),

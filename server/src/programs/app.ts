@@ -276,7 +276,14 @@ function startMaintenance(
   const counts = resources.use(startRollingUpCounts({ db, log, timings }));
   const notePending = (events: number): void => metrics.pendingTrafficEvents.set(events);
   const traffic = resources.use(
-    startTrafficRollUp({ db, log, now, everyMs: timings.rollUpTrafficMs, notePending }),
+    startTrafficRollUp({
+      db,
+      log,
+      now,
+      zone: () => core.settings.current().timezone,
+      everyMs: timings.rollUpTrafficMs,
+      notePending,
+    }),
   );
   whenFeedGrows(counts.rouse);
   whenFeedGrows(traffic.rouse);

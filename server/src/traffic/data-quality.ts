@@ -28,7 +28,7 @@ import { type Flag, SEVERITIES, type SensorFlag } from './quality-rules.ts';
 import { describeReviews, insertReview, listReviews } from './quality-store.ts';
 import { localBounds } from './range.ts';
 import { decisionAbout } from './rejected.ts';
-import { surroundingsOf } from './sensor-flags.ts';
+import { readSurroundings } from './surroundings.ts';
 
 /** A flag of a place has no sensor. */
 type AnyFlag = Omit<SensorFlag, 'sensorId'> & { readonly sensorId: string | null };
@@ -49,7 +49,7 @@ export async function getDataQuality(parts: Parts, input: DataQualityInput): Pro
   const kept = await readTraffic(db, place, segmentsWithin(place, bounds), {
     now,
     isWhole: false,
-    flags: 'exclude',
+    excluding: { zone },
   });
   const bins = kept.binsOf(bounds);
   const gaps = await findGaps(db, place, kept, bins, { zone, now });
@@ -95,8 +95,10 @@ async function findOddDays(
     60,
     zone,
   );
-  const traffic = await readTraffic(db, place, segmentsWithin(place, bounds), { now: clock.now() });
-  return judgeDays(traffic.binsOf(bounds), zone, { from: range.from, lanes: surroundingsOf(place).lanes });
+  const now = clock.now();
+  const traffic = await readTraffic(db, place, segmentsWithin(place, bounds), { now });
+  const { lanes } = (await readSurroundings(db, place, Math.min(range.until, now))).whole;
+  return judgeDays(traffic.binsOf(bounds), zone, { from: range.from, lanes: lanes ?? 1 });
 }
 
 /** R18: the days of the calendar. */

@@ -38,7 +38,7 @@ import {
 } from './presence-store.ts';
 import type { Rejected } from './rejected.ts';
 import { cutSegments, type Segment, slotsWithin } from './segments.ts';
-import { NO_VERDICTS, reachOf, readVerdicts, type Verdicts } from './sensor-flags.ts';
+import { type Excluding, NO_VERDICTS, reachOf, readVerdicts, type Verdicts } from './sensor-flags.ts';
 import {
   type Counts,
   type Kind,
@@ -47,6 +47,7 @@ import {
   type SingleVehicle,
   source,
 } from './slots-store.ts';
+import { readSurroundings } from './surroundings.ts';
 
 /**
  * Says of a gap that it is a part of an interval that a detector counted as a whole.
@@ -125,7 +126,7 @@ export function segmentsWithin(place: LimitedPlace, bounds: readonly number[]): 
  * @param segments parts of one range, in order
  * @param now the time in Unix milliseconds: what comes after it is not missing
  * @param isWhole false to read the volumes of motor vehicles only, without their parts and speeds
- * @param flags 'exclude' to leave out the data that rules or people rejected
+ * @param excluding how to leave out the data that rules or people rejected; by default, they are included
  */
 export async function readTraffic(
   db: Executor,
@@ -134,12 +135,16 @@ export async function readTraffic(
   {
     now,
     isWhole = true,
-    flags = 'include',
+    excluding,
     ...wanted
-  }: { now: number; isWhole?: boolean; flags?: 'exclude' | 'include' } & WantedVehicles,
+  }: { now: number; isWhole?: boolean; excluding?: Excluding | undefined } & WantedVehicles,
 ): Promise<Traffic> {
   const range = { from: segments[0]?.from ?? 0, until: segments.at(-1)?.until ?? 0 };
-  const [sensors, stays] = await Promise.all([readSensors(db, place), findStays(db, place, range)]);
+  const [sensors, stays, surroundings] = await Promise.all([
+    readSensors(db, place),
+    findStays(db, place, range),
+    excluding && readSurroundings(db, place, Math.min(range.until, now)),
+  ]);
   const counting = sensors.flatMap(({ sensorId, source: counted }) =>
     counted === null ? [] : [{ sensorId, source: counted }],
   );
@@ -157,11 +162,12 @@ export async function readTraffic(
   const known = sensors.filter(({ sensorId }) => counters.some((counter) => counter.sensorId === sensorId));
   const single = known.filter((sensor) => !isPeriodic(sensor)).map(({ sensorId }) => sensorId);
   const past = { from: range.from, until: end };
-  const isExcluding = flags === 'exclude';
-  const alive = await readAlive(db, single, past, isExcluding ? reachOf(place) : REACH_MS);
-  const verdicts = isExcluding
-    ? await readVerdicts(db, place, known, { range: past, now, alive })
-    : NO_VERDICTS;
+  const isSilenceJudged = surroundings && excluding?.isSilenceJudged !== false;
+  const alive = await readAlive(db, single, past, isSilenceJudged ? reachOf(surroundings, known) : REACH_MS);
+  const verdicts =
+    surroundings && excluding
+      ? await readVerdicts(db, place, known, { range: past, now, alive, surroundings, excluding })
+      : NO_VERDICTS;
   const { rejected } = verdicts;
   const changes = phases.slice(1).map(({ from }) => from);
   const cuts = [...new Set([...changes, ...rejected.cuts])].sort((a, b) => a - b);

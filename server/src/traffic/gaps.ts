@@ -59,14 +59,14 @@ export async function readHoursBefore(
   db: Executor,
   place: LimitedPlace,
   { from, until }: { from: number; until: number },
-  now: number,
+  { zone, now }: { zone: string; now: number },
 ): Promise<Count[]> {
   const hour = (time: number): number => Math.floor(time / (60 * MINUTE_MS)) * 60 * MINUTE_MS;
   const [first, end] = [hour(from - USUAL_DAYS * DAY_MS), hour(until)];
   const bounds: number[] = [];
   for (let at = first; at <= end; at += 60 * MINUTE_MS) bounds.push(at);
   const segments = segmentsWithin(place, bounds);
-  const traffic = await readTraffic(db, place, segments, { now, isWhole: false, flags: 'exclude' });
+  const traffic = await readTraffic(db, place, segments, { now, isWhole: false, excluding: { zone } });
   return traffic.binsOf(bounds);
 }
 
@@ -88,7 +88,7 @@ export async function findGaps(
   );
   const [first, last] = [doubtful[0], doubtful.at(-1)];
   if (!first || !last) return [];
-  const history = await readHoursBefore(db, place, { from: first.start, until: last.start }, now);
+  const history = await readHoursBefore(db, place, { from: first.start, until: last.start }, { zone, now });
   const usual = usualOf(history, hourOfDayType(zone));
   return doubtful.flatMap((hour) => {
     const found = gapInHour(partsOf(hour, traffic), usual(hour.start).mean);

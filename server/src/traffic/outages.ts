@@ -46,7 +46,7 @@ export async function getOutages(
   const endDate = input.endDate ?? new Date(now).toISOString();
   const range = requireQualityRange({ startDate: input.startDate ?? endDate, endDate }, zone);
   const place = await getPlace(parts.db, input);
-  const found = (await findOutages(parts.db, place, range, now))
+  const found = (await findOutages(parts.db, place, range, { zone, now }))
     .filter(({ from, until }) => until - from >= minimum)
     .sort((a, b) => a.from - b.from || (a.sensorId < b.sensorId ? -1 : 1));
   return {
@@ -61,7 +61,7 @@ async function findOutages(
   db: Executor,
   place: LimitedPlace,
   range: Interval,
-  now: number,
+  at: { zone: string; now: number },
 ): Promise<Found[]> {
   const known = new Map((await readSensors(db, place)).map((sensor) => [sensor.sensorId, sensor] as const));
   const found: Found[] = [];
@@ -69,7 +69,7 @@ async function findOutages(
     const sensor = known.get(sensorId);
     if (!sensor || sensor.source === null || sensor.isSilent) continue;
     const stay = { from: from ?? Number.NEGATIVE_INFINITY, until: until ?? Number.POSITIVE_INFINITY };
-    found.push(...(await outagesOf(db, { sensor, place, stay }, range, now)));
+    found.push(...(await outagesOf(db, { sensor, place, stay }, range, at)));
   }
   return found;
 }
@@ -79,7 +79,7 @@ async function outagesOf(
   db: Executor,
   { sensor, place, stay }: { sensor: KnownSensor; place: LimitedPlace; stay: Interval },
   range: Interval,
-  now: number,
+  { zone, now }: { zone: string; now: number },
 ): Promise<Found[]> {
   const { sensorId } = sensor;
   const [before, after] = await Promise.all([
@@ -95,7 +95,7 @@ async function outagesOf(
   const one: LimitedPlace = { kind: 'sensor', id: sensorId, limits: place.limits, speedLimit: null };
   const bounds = slotsOf(wide);
   const segments = segmentsWithin(one, [wide.from, wide.until]);
-  const traffic = await readTraffic(db, one, segments, { now, isWhole: false, flags: 'exclude' });
+  const traffic = await readTraffic(db, one, segments, { now, isWhole: false, excluding: { zone } });
   const runs = emptyRuns(traffic, bounds, now).filter(
     ({ from, until }) => from < range.until && until > range.from,
   );
@@ -179,7 +179,7 @@ async function expectedVolume(
 ): Promise<Outage['expectedVolume']> {
   const zone = settings.current().timezone;
   const place: LimitedPlace = { kind: 'sensor', id: sensorId, limits: [], speedLimit: null };
-  const history = await readHoursBefore(db, place, { from, until: from }, clock.now());
+  const history = await readHoursBefore(db, place, { from, until: from }, { zone, now: clock.now() });
   const usual = usualOf(history, hourOfWeek(zone));
   const bounds = localBounds({ from, until }, 60, zone);
   let [sum, n, lacking] = [0, 0, 0];

@@ -22,6 +22,7 @@ import {
   putPeriods,
   type StoredPeriod,
 } from './periods-store.ts';
+import { noteUnjudged } from './quality-store.ts';
 import { isPlausibleBin, measure } from './slots-store.ts';
 
 type Parts = Pick<Core, 'db' | 'settings'> & { readonly clock: Pick<Core['clock'], 'now'> };
@@ -58,6 +59,11 @@ export async function storePeriods(
       tx,
       sensor.id,
       changed.flatMap(({ period, former }) => [...sumsOf(period, 1), ...(former ? sumsOf(former, -1) : [])]),
+    );
+    await noteUnjudged(
+      tx,
+      sensor.id,
+      changed.map(({ period: { start } }) => start),
     );
     return results;
   });

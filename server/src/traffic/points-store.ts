@@ -201,3 +201,35 @@ export async function listAssignments(
     .where(wanted);
   return { items, total: counted?.total ?? 0 };
 }
+
+/** What is entered about a point at which a sensor stands. */
+export interface PointAround extends Pick<MeasuringPoint, 'id' | 'facility' | 'setting' | 'lanes'> {
+  /** The sensor that is assigned to it; null if none is. */
+  readonly sensorId: string | null;
+}
+
+/**
+ * The points of a location, or those to which a sensor is assigned and those of its location, that are valid at a time (Unix
+ * milliseconds), with each sensor that is assigned to them then. A main line is before others.
+ */
+export async function readPointsAround(
+  db: Executor,
+  { kind, id }: { readonly kind: 'sensor' | 'location'; readonly id: string },
+  at: number,
+): Promise<PointAround[]> {
+  const here =
+    kind === 'location'
+      ? eq(measuringPoints.locationId, id)
+      : sql`(${detectorAssignments.sensorId} = ${id}::uuid OR ${measuringPoints.locationId} = (
+          SELECT location_id FROM sensors WHERE sensors.id = ${id}::uuid))`;
+  const { id: pointId, facility, setting, lanes } = measuringPoints;
+  return db
+    .select({ id: pointId, facility, setting, lanes, sensorId: detectorAssignments.sensorId })
+    .from(measuringPoints)
+    .leftJoin(
+      detectorAssignments,
+      and(eq(detectorAssignments.pointId, measuringPoints.id), isValidAt(detectorAssignments, at)),
+    )
+    .where(and(here, isValidAt(measuringPoints, at)))
+    .orderBy(sql`${facility} <> 'MAINLINE'`, asc(pointId));
+}

@@ -2,11 +2,12 @@ import type { Page } from '@gantry/contract/page';
 import type { DataDecision, DataReview } from '@gantry/contract/quality';
 import { type SQL, sql } from 'drizzle-orm';
 import { findNames } from '../accounts/names-store.ts';
+import { laneOfText } from '../events/passage-columns.ts';
 import { moment } from '../platform/database/moment.ts';
 import type { Executor, Transaction } from '../platform/database/transaction.ts';
 import type { Interval } from '../platform/time.ts';
 import { isRule, SEVERITIES, type SensorFlag } from './quality-rules.ts';
-import type { Place } from './slots-store.ts';
+import { groupsWithin, type Place, passedWithin } from './slots-store.ts';
 
 // What rules found in the samples of sensors, and what people decided about data.
 
@@ -37,19 +38,118 @@ export async function readFlags(
   sensorIds: readonly string[],
   { from, until }: Interval,
 ): Promise<FoundFlag[]> {
-  // Plan: traffic_flags_of_sensor. A flag ends at most two days after it was found.
+  // Plan: traffic_flags_of_sensor. A flag ends at most two days after the day in which it was found.
   const { rows } = await db.execute<FlagRow>(sql`
     SELECT sensor_id, rule, lane, ${milliseconds('since')} AS from, ${milliseconds('until')} AS until, value, threshold,
       ${milliseconds('found_at')} AS found_at
     FROM traffic_flags
-    WHERE sensor_id = ANY (${sql.param(sensorIds)}::uuid[]) AND found_at > ${moment(from)}::timestamptz - interval '3 days'
+    WHERE sensor_id = ANY (${sql.param(sensorIds)}::uuid[]) AND found_at > ${moment(from)}::timestamptz - interval '4 days'
       AND since < ${moment(until)} AND until > ${moment(from)}
     ORDER BY since, rule, lane`);
   return rows.flatMap(({ sensor_id: sensorId, rule, lane, found_at: foundAt, ...flag }) =>
     isRule(rule)
-      ? [{ ...flag, sensorId, rule, severity: SEVERITIES[rule], foundAt, ...(lane !== '' && { lane }) }]
+      ? [
+          {
+            ...flag,
+            sensorId,
+            rule,
+            severity: SEVERITIES[rule],
+            foundAt,
+            ...(lane !== '' && { lane: laneOfText(lane) }),
+          },
+        ]
       : [],
   );
+}
+
+/** A day in UTC of a sensor whose counts changed since it was judged. */
+export interface UnjudgedDay {
+  readonly sensorId: string;
+  /** Its start, in Unix milliseconds. */
+  readonly start: number;
+}
+
+interface UnjudgedRow extends Record<string, unknown> {
+  sensor_id: string;
+  start: number;
+}
+
+const START_OF_DAY = milliseconds("day::timestamp AT TIME ZONE 'UTC'");
+
+function unjudgedOf({ sensor_id: sensorId, start }: UnjudgedRow): UnjudgedDay {
+  return { sensorId, start };
+}
+
+/** The days of sensors within a range that are not judged, the latest first. */
+export async function readUnjudged(
+  db: Executor,
+  sensorIds: readonly string[],
+  range: Interval,
+): Promise<UnjudgedDay[]> {
+  const ids = sql`${sql.param(sensorIds)}::uuid[]`;
+  // Plan: the primary key of traffic_unjudged, and the pending groups.
+  const { rows } = await db.execute<UnjudgedRow>(sql`
+    SELECT sensor_id, ${START_OF_DAY} AS start FROM (
+      SELECT sensor_id, day FROM traffic_unjudged
+      WHERE sensor_id = ANY (${ids}) AND day >= (${moment(range.from)}::timestamptz AT TIME ZONE 'UTC')::date
+        AND day::timestamp AT TIME ZONE 'UTC' < ${moment(range.until)}
+      UNION
+      SELECT sensor_id, (event_time(id) AT TIME ZONE 'UTC')::date
+      FROM ${groupsWithin(range)} AS pending, unnest(event_ids, sensor_ids) AS one (id, sensor_id)
+      WHERE sign > 0 AND sensor_id = ANY (${ids}) AND ${passedWithin(range)}
+    ) AS unjudged ORDER BY day DESC, sensor_id`);
+  return rows.map(unjudgedOf);
+}
+
+/** Notes that days of a sensor are not judged. @param times in Unix milliseconds */
+export async function noteUnjudged(tx: Transaction, sensorId: string, times: readonly number[]): Promise<void> {
+  const days = [...new Set(times.map((time) => new Date(time).toISOString().slice(0, 10)))].sort();
+  await tx.execute(sql`
+    INSERT INTO traffic_unjudged (sensor_id, day) SELECT ${sensorId}::uuid, unnest(${sql.param(days)}::date[])
+    ON CONFLICT DO NOTHING`);
+}
+
+/**
+ * Takes unjudged days of one sensor that another process does not judge. What changes afterwards makes them unjudged again.
+ * @param before Unix milliseconds: only days that end before
+ */
+export async function takeUnjudged(tx: Transaction, before: number, limit: number): Promise<UnjudgedDay[]> {
+  // Plan: traffic_unjudged_by_day, then the primary key.
+  const { rows } = await tx.execute<UnjudgedRow>(sql`
+    WITH next AS (
+      SELECT sensor_id FROM traffic_unjudged WHERE day < (${moment(before)}::timestamptz AT TIME ZONE 'UTC')::date
+      ORDER BY day LIMIT 1 FOR UPDATE SKIP LOCKED
+    ), taken AS (
+      SELECT sensor_id, day FROM traffic_unjudged
+      WHERE sensor_id = (SELECT sensor_id FROM next) AND day < (${moment(before)}::timestamptz AT TIME ZONE 'UTC')::date
+      ORDER BY day LIMIT ${limit} FOR UPDATE SKIP LOCKED
+    )
+    DELETE FROM traffic_unjudged AS judged USING taken
+    WHERE judged.sensor_id = taken.sensor_id AND judged.day = taken.day
+    RETURNING judged.sensor_id, (extract(epoch FROM judged.day::timestamp AT TIME ZONE 'UTC') * 1000)::float8 AS start`);
+  return rows.map(unjudgedOf);
+}
+
+/** Stores what was found in days of a sensor, instead of what had been found in them. @param starts of the local days */
+export async function replaceFlags(
+  tx: Transaction,
+  sensorId: string,
+  starts: readonly number[],
+  flags: readonly FoundFlag[],
+): Promise<void> {
+  const texts = (of: (flag: FoundFlag) => string) => sql.param(flags.map(of));
+  const times = (of: (flag: FoundFlag) => number) => sql`${texts((flag) => new Date(of(flag)).toISOString())}::timestamptz[]`;
+  const numbers = (of: (flag: FoundFlag) => number | null) => sql`${sql.param(flags.map(of))}::float8[]`;
+  await tx.execute(sql`
+    DELETE FROM traffic_flags
+    WHERE sensor_id = ${sensorId}::uuid
+      AND found_at = ANY (${sql.param(starts.map((start) => new Date(start).toISOString()))}::timestamptz[])`);
+  if (flags.length === 0) return;
+  await tx.execute(sql`
+    INSERT INTO traffic_flags (sensor_id, found_at, rule, lane, since, until, value, threshold)
+    SELECT ${sensorId}::uuid, * FROM unnest(${times(({ foundAt }) => foundAt)}, ${texts(({ rule }) => rule)}::text[],
+      ${texts(({ lane = '' }) => String(lane))}::text[], ${times(({ from }) => from)}, ${times(({ until }) => until)},
+      ${numbers(({ value }) => value)}, ${numbers(({ threshold }) => threshold)})`);
 }
 
 /** A decision as it is stored. */

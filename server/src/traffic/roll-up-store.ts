@@ -193,6 +193,11 @@ function ROLL_UP(ctids: SQL) {
       detections = known.detections OR excluded.detections, plates = known.plates OR excluded.plates
     WHERE excluded.first_slot < known.first_slot OR excluded.last_slot > known.last_slot
       OR (excluded.detections AND NOT known.detections) OR (excluded.plates AND NOT known.plates)
+  ), unjudged AS (
+    INSERT INTO traffic_unjudged (sensor_id, day)
+    SELECT DISTINCT sensor_id, (slot AT TIME ZONE 'UTC')::date FROM alike
+    WHERE first_at IS NOT NULL AND sensor_id <> ${NO_SENSOR} ORDER BY 1, 2
+    ON CONFLICT DO NOTHING
   )
   SELECT count(*) AS rows FROM taken`;
 }

@@ -4,6 +4,7 @@ import type { Executor } from '../platform/database/transaction.ts';
 import { type Rounds, startPeriodic } from '../platform/periodic.ts';
 import { convertDay } from './recount-store.ts';
 import { countPending, rollUpQuarter, rollUpTraffic } from './roll-up-store.ts';
+import { judgeNext } from './samples.ts';
 
 /**
  * How long after its end a quarter hour is added to the longer slots, in milliseconds. Events that arrive later cost
@@ -21,22 +22,27 @@ const MAX_AT_ONCE = 3_200;
  */
 const QUICK_MS = 1_000;
 
+/** How often days of a sensor are judged before new traffic is rolled up again. */
+const JUDGED_IN_ROUND = 10;
+
 /**
  * Rolls up new traffic every few seconds, until it is disposed of; disposing waits for the current transaction. Figures
  * are correct without that; it makes them faster to read.
- * @param parts `now`: the time in Unix milliseconds; `everyMs`: the interval in milliseconds; `notePending`: is told
+ * @param parts `now`: the time in Unix milliseconds; `zone`: the time zone of days; `everyMs`: the interval in milliseconds; `notePending`: is told
  *   the number of events that are not rolled up yet, before each transaction
  */
 export function startTrafficRollUp({
   db,
   log,
   now,
+  zone,
   everyMs,
   notePending,
 }: {
   db: Database;
   log: Logger;
   now: () => number;
+  zone: () => string;
   everyMs: number;
   notePending: (events: number) => void;
 }): Rounds {
@@ -71,6 +77,10 @@ export function startTrafficRollUp({
         if ((await rollUpSome()).isAll) break;
       }
       while (!isOver() && (await rollUpQuarter(db, now() - QUARTER_AFTER_MS))) hasFound = true;
+      for (let n = 0; n < JUDGED_IN_ROUND && !isOver(); n++) {
+        if (!(await judgeNext(db, { zone: zone(), now: now() }))) break;
+        hasFound = true;
+      }
       if (!isOver() && (await convertDay(db))) hasFound = true;
       return hasFound;
     },

@@ -1,31 +1,16 @@
-import { HOUR_MS } from '@gantry/contract/durations';
+import { DAY_MS, HOUR_MS } from '@gantry/contract/durations';
 import type { Executor } from '../platform/database/transaction.ts';
 import type { Interval } from '../platform/time.ts';
 import { findNoHits, type Hits } from './no-hits.ts';
 import { readCountedHours } from './no-hits-store.ts';
+import type { LimitedPlace } from './places-store.ts';
 import { type KnownSensor, readBrokenSpans } from './presence-store.ts';
-import { type Facility, SEVERITIES, type SensorFlag, type Setting, THRESHOLDS } from './quality-rules.ts';
-import { readFlags, readReviews, type StoredReview } from './quality-store.ts';
+import { SEVERITIES, type SensorFlag, THRESHOLDS } from './quality-rules.ts';
+import { type FoundFlag, readFlags, readReviews, readUnjudged, type StoredReview } from './quality-store.ts';
 import { NOTHING_REJECTED, Rejected, rejectedSpans } from './rejected.ts';
+import { daysToJudge, judgeSamples } from './samples.ts';
 import { type Place, source } from './slots-store.ts';
-
-/** What rules need to know about where a sensor stands. */
-export interface Surroundings {
-  readonly facility: Facility;
-  readonly setting: Setting;
-  /** The number of lanes that a count without a lane is of. */
-  readonly lanes: number;
-}
-
-/** What is known about the surroundings of the sensors of a place. Where nothing is entered, it is a lane of a main line. */
-export function surroundingsOf(_place: Place): Surroundings {
-  return { facility: 'MAINLINE', setting: 'URBAN', lanes: 1 };
-}
-
-/** So far around a range vehicles are sought, to see whether there was none for too long. */
-export function reachOf(place: Place): number {
-  return (THRESHOLDS.noHitsHours[surroundingsOf(place).facility] + 2) * HOUR_MS;
-}
+import type { SurroundingsOfPlace } from './surroundings.ts';
 
 /** What rules and people say about the data of the sensors of a place. */
 export interface Verdicts {
@@ -33,49 +18,53 @@ export interface Verdicts {
   /** In the order in which they were made. */
   readonly reviews: readonly StoredReview[];
   readonly rejected: Rejected;
+  /** The number of days of a sensor whose samples are still to be judged. */
+  readonly unjudgedDays: number;
 }
 
-export const NO_VERDICTS: Verdicts = { flags: [], reviews: [], rejected: NOTHING_REJECTED };
+export const NO_VERDICTS: Verdicts = { flags: [], reviews: [], rejected: NOTHING_REJECTED, unjudgedDays: 0 };
 
-/**
- * What rules and people say about the data of sensors in a range.
- * @param alive the slots of five minutes in which sensors that send vehicles saw any, from `reachOf` before the range until
- *   as long after it
- */
+/** So far around a range vehicles are sought, to see whether there was none for too long. */
+export function reachOf({ of }: SurroundingsOfPlace, sensors: readonly { readonly sensorId: string }[]): number {
+  const hours = sensors.map(({ sensorId }) => THRESHOLDS.noHitsHours[of(sensorId).facility]);
+  return (Math.max(THRESHOLDS.noHitsHours.MAINLINE, ...hours) + 2) * HOUR_MS;
+}
+
+/** How rejected data are left out. */
+export interface Excluding {
+  /** The time zone of days. */
+  readonly zone: string;
+  /** Whether a long time without a vehicle is not believed (R1). Otherwise it is known as long as the sensor works. */
+  readonly isSilenceJudged?: boolean;
+}
+
+/** What is read of the sensors of a place. */
+interface Asked {
+  readonly range: Interval;
+  readonly now: number;
+  /** The slots of five minutes in which sensors that send vehicles saw any, from `reachOf` before the range until as long after it. */
+  readonly alive: ReadonlyMap<string, readonly number[]>;
+  readonly surroundings: SurroundingsOfPlace;
+  readonly excluding: Excluding;
+}
+
+/** What rules and people say about the data of sensors in a range. */
 export async function readVerdicts(
   db: Executor,
-  place: Place,
+  place: LimitedPlace,
   sensors: readonly KnownSensor[],
-  { range, now, alive }: { range: Interval; now: number; alive: ReadonlyMap<string, readonly number[]> },
+  asked: Asked,
 ): Promise<Verdicts> {
+  const { range, now } = asked;
   const ids = sensors.map(({ sensorId }) => sensorId);
-  const reach = reachOf(place);
-  const wide = { from: range.from - reach, until: Math.min(range.until + reach, now) };
-  const periodic = sensors.filter((sensor) => sensor.source === source.COUNTED);
-  const [stored, reviews, broken, counted] = await Promise.all([
-    readFlags(db, ids, range),
+  const [found, reviews, broken, silent] = await Promise.all([
+    readSampleFlags(db, place, sensors, asked),
     readReviews(db, place, ids, range),
     readBrokenSpans(db, ids, range),
-    readCountedHours(
-      db,
-      periodic.map(({ sensorId }) => sensorId),
-      wide,
-    ),
+    asked.excluding.isSilenceJudged === false ? [] : readSilent(db, sensors, asked),
   ]);
-  const hours = THRESHOLDS.noHitsHours[surroundingsOf(place).facility];
-  const silent: SensorFlag[] = [];
-  for (const { sensorId, isSilent, source: counts } of sensors) {
-    if (isSilent) continue;
-    const isPeriodic = counts === source.COUNTED;
-    const hits: Hits = {
-      sensorId,
-      isPeriodic,
-      slots: (isPeriodic ? counted.get(sensorId) : alive.get(sensorId)) ?? [],
-    };
-    silent.push(...(await findNoHits(db, hits, wide, { now, hours })));
-  }
   const flags = [
-    ...stored,
+    ...found.flags,
     ...silent.filter(({ from, until }) => from < range.until && until > range.from),
     ...broken.map(({ sensorId, status, from, until }) => ({
       rule: 'R17' as const,
@@ -88,7 +77,79 @@ export async function readVerdicts(
       note: status,
     })),
   ];
-  return { flags, reviews, rejected: rejectedOf(place, sensors, flags, reviews) };
+  return {
+    flags,
+    reviews,
+    rejected: rejectedOf(place, sensors, flags, reviews),
+    unjudgedDays: found.unjudgedDays,
+  };
+}
+
+/** R1. */
+async function readSilent(
+  db: Executor,
+  sensors: readonly KnownSensor[],
+  { range, now, alive, surroundings }: Asked,
+): Promise<SensorFlag[]> {
+  const reach = reachOf(surroundings, sensors);
+  const wide = { from: range.from - reach, until: Math.min(range.until + reach, now) };
+  const periodic = sensors.filter((sensor) => sensor.source === source.COUNTED);
+  const counted = await readCountedHours(
+    db,
+    periodic.map(({ sensorId }) => sensorId),
+    wide,
+  );
+  const silent: SensorFlag[] = [];
+  for (const { sensorId, isSilent, source: counts } of sensors) {
+    if (isSilent) continue;
+    const isPeriodic = counts === source.COUNTED;
+    const hits: Hits = {
+      sensorId,
+      isPeriodic,
+      slots: (isPeriodic ? counted.get(sensorId) : alive.get(sensorId)) ?? [],
+    };
+    const hours = THRESHOLDS.noHitsHours[surroundings.of(sensorId).facility];
+    silent.push(...(await findNoHits(db, hits, wide, { now, hours })));
+  }
+  return silent;
+}
+
+/** Days of a sensor that a reader judges itself; more are judged soon. */
+const MAX_JUDGED = 62;
+
+/** What is stored of R3 to R10, R14 and R15, and what is found in days that are not judged. */
+async function readSampleFlags(
+  db: Executor,
+  place: LimitedPlace,
+  sensors: readonly KnownSensor[],
+  { range, now, surroundings, excluding: { zone } }: Asked,
+): Promise<{ flags: SensorFlag[]; unjudgedDays: number }> {
+  const ids = sensors.map(({ sensorId }) => sensorId);
+  // What is found in a day lasts a day longer, and depends on the day before.
+  const near = { from: range.from - 3 * DAY_MS, until: range.until };
+  const [stored, unjudged] = await Promise.all([readFlags(db, ids, range), readUnjudged(db, ids, near)]);
+  if (unjudged.length === 0) return { flags: stored, unjudgedDays: 0 };
+  const flags: FoundFlag[] = [...stored];
+  let [left, unjudgedDays] = [MAX_JUDGED, 0];
+  for (const { sensorId, source: counts } of sensors) {
+    const own = unjudged.filter((each) => each.sensorId === sensorId);
+    if (counts === null || own.length === 0) continue;
+    const days = daysToJudge(own, zone)
+      .filter(({ from, until }) => from < Math.min(range.until, now) && until > range.from - DAY_MS)
+      .sort((a, b) => b.from - a.from);
+    const judged = days.slice(0, left);
+    left -= judged.length;
+    unjudgedDays += days.length - judged.length;
+    const sensor = { sensorId, source: counts, surroundings: surroundings.of(sensorId), limits: place.limits };
+    const found = await judgeSamples(db, sensor, judged, { zone, now });
+    const starts = new Set(judged.map(({ from }) => from));
+    const kept = flags.filter((flag) => flag.sensorId !== sensorId || !starts.has(flag.foundAt));
+    flags.splice(0, flags.length, ...kept, ...found);
+  }
+  return {
+    flags: flags.filter(({ from, until }) => from < range.until && until > range.from),
+    unjudgedDays,
+  };
 }
 
 function rejectedOf(

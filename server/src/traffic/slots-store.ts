@@ -71,6 +71,12 @@ export async function removeDaysNotKept(
       DELETE FROM traffic_period_revisions AS former USING periods_gone AS period
       WHERE period.revision > 0 AND (former.sensor_id, former.direction, former.lane, former.movement, former.start)
         = (period.sensor_id, period.direction, period.lane, period.movement, period.start)
+    ), flags_gone AS (
+      DELETE FROM traffic_flags USING days
+      WHERE traffic_flags.sensor_id = days.sensor_id AND found_at >= days.slot AND found_at < days.slot + interval '24 hours'
+    ), unjudged_gone AS (
+      DELETE FROM traffic_unjudged USING days
+      WHERE traffic_unjudged.sensor_id = days.sensor_id AND day = (days.slot AT TIME ZONE 'UTC')::date
     )
     SELECT sensor_id, slot FROM days ORDER BY sensor_id, slot`);
   return rows;
@@ -91,7 +97,7 @@ export interface Place {
 export const source = { EARLIER: 0, DETECTION: 1, PLATE: 2, OTHER: 3, COUNTED: 4 } as const;
 
 /** The source of an event, as an expression on its type. */
-const sourceOf =
+export const sourceOf =
   sql.raw(`(CASE WHEN event_type IN ('VEHICLE_DETECTION', 'SPEED_DETECTION') THEN ${source.DETECTION}
       WHEN event_type = 'PLATE_RECOGNITION' THEN ${source.PLATE} ELSE ${source.OTHER} END)::smallint`);
 

@@ -54,9 +54,11 @@ export async function readBins(
   { isWhole = true, flags = 'exclude' }: Reading = {},
 ): Promise<{ place: LimitedPlace; traffic: Traffic; bins: Bin[] }> {
   const place = await getPlace(db, wanted);
-  const bounds = localBounds(range, minutes, settings.current().timezone);
+  const { timezone: zone } = settings.current();
+  const bounds = localBounds(range, minutes, zone);
   const segments = segmentsWithin(place, bounds);
-  const traffic = await readTraffic(db, place, segments, { now: clock.now(), isWhole, flags });
+  const excluding = flags === 'exclude' ? { zone } : undefined;
+  const traffic = await readTraffic(db, place, segments, { now: clock.now(), isWhole, excluding });
   return { place, traffic, bins: traffic.binsOf(bounds) };
 }
 
