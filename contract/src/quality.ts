@@ -75,7 +75,7 @@ export const qualityFlag = z.object({
     .number()
     .nullable()
     .describe(
-      'What the value is beyond. R1, R5: hours. R2, R4: minutes. R3: vehicles in 30 s. R6: seconds. R7 to R10, R13, R15, R16: a share (0 to 1). R11: hours or vehicles. R12: vehicles per hour and lane, or a share. R14: km/h. null where there is none.',
+      'What the value is beyond. R1, R5: hours. R2, R4: minutes. R3: vehicles in 30 s. R6: seconds. R7 to R10, R13, R16: a share (0 to 1). R15: m, or a share. R11: hours or vehicles. R12: vehicles per hour and lane, or a share. R14: km/h. null where there is none.',
     ),
   lane: z.union([z.number(), z.string()]).optional(),
   sensorId: z.string().nullable().describe('The sensor that is concerned; null for the whole place.'),
@@ -94,6 +94,11 @@ export const dataQuality = z.object({
   timezone,
   flags: z.array(qualityFlag).describe('In order of their start, at most 5,000: the first.'),
   isCut: z.boolean().describe('Whether there are more flags: choose a shorter range.'),
+  unjudgedDays: z
+    .number()
+    .describe(
+      'Days of a sensor that R3 to R10, R14 and lengths (R15) have yet to judge, usually 0: after many late data, the service needs some minutes.',
+    ),
   days: z
     .array(
       z.object({

@@ -115,7 +115,7 @@ const verdict = {
     ),
   isComplete: z.boolean().describe('Whether the interval is over, and at least 95 % of it is known.'),
   status: binStatus.describe(
-    'VALID: complete. PROVISIONAL: not over. PARTIAL: over, and less than 95 % of it is known; the volume is the count of what is known. GAP: over, and nothing is known.',
+    'VALID: complete. PROVISIONAL: not over. PARTIAL: over, and less than 95 % of it is known; the volume is the count of what is known. GAP: over, and nothing is known. EXCLUDED: all that is known was rejected, by a person or a rule (`traffic.getDataQuality`); what is rejected is in no figure. R1 does not reject here: time without a vehicle is known while the sensor works.',
   ),
 };
 

@@ -202,7 +202,7 @@ describe('slots longer than five minutes', () => {
     const { apiKey } = sensors[0] ?? { apiKey: '' };
     for (let n = 0; n < 40; n++)
       await gantry.ok('events.ingest', { apiKey, ...anEvent(), eventType: 'SPEED_DETECTION' });
-    const parts = { db: createDatabase(pool), log: suiteLog(), now: () => 0, everyMs: 50 };
+    const parts = { db: createDatabase(pool), log: suiteLog(), now: () => 0, zone: () => 'UTC', everyMs: 50 };
     const rollingUp = startTrafficRollUp({ ...parts, zone: () => 'UTC', notePending: () => undefined });
     try {
       await eventually(

@@ -65,6 +65,7 @@ export async function getDataQuality(parts: Parts, input: DataQualityInput): Pro
     timezone: zone,
     flags: await describeFlags(parts, place, shown, kept),
     isCut: flags.length > shown.length,
+    unjudgedDays: kept.verdicts.unjudgedDays,
     days: describeDays(bins, gaps, flags, { whole, zone }),
     reviews: await describeReviews(db, kept.verdicts.reviews.toReversed()),
   };

@@ -63,6 +63,8 @@ export interface Known {
   readonly completeness: number;
   readonly coverage: number;
   readonly isOver: boolean;
+  /** Whether any data were rejected. */
+  readonly isRejected: boolean;
 }
 
 /**
@@ -71,9 +73,10 @@ export interface Known {
  */
 export function describeBucket(
   { speeds, judged, byType }: Bucket,
-  { completeness, coverage, isOver }: Known,
+  { completeness, coverage, isOver, isRejected }: Known,
   caseFoldName: typeof caseFold,
 ) {
+  const isExcluded = isRejected && coverage === 0 && speeds.volume === 0;
   return {
     ...describeSpeeds(speeds, judged),
     volume: speeds.volume > 0 || completeness > 0 ? speeds.volume : null,
@@ -81,7 +84,7 @@ export function describeBucket(
     completeness,
     coverage,
     isComplete: isOver && coverage >= COMPLETE_COVERAGE,
-    status: binStatus({ isOver, coverage, volume: speeds.volume }),
+    status: binStatus({ isOver, coverage, volume: speeds.volume, isExcluded }),
   };
 }
 

@@ -102,7 +102,11 @@ export async function readUnjudged(
 }
 
 /** Notes that days of a sensor are not judged. @param times in Unix milliseconds */
-export async function noteUnjudged(tx: Transaction, sensorId: string, times: readonly number[]): Promise<void> {
+export async function noteUnjudged(
+  tx: Transaction,
+  sensorId: string,
+  times: readonly number[],
+): Promise<void> {
   const days = [...new Set(times.map((time) => new Date(time).toISOString().slice(0, 10)))].sort();
   await tx.execute(sql`
     INSERT INTO traffic_unjudged (sensor_id, day) SELECT ${sensorId}::uuid, unnest(${sql.param(days)}::date[])
@@ -138,7 +142,8 @@ export async function replaceFlags(
   flags: readonly FoundFlag[],
 ): Promise<void> {
   const texts = (of: (flag: FoundFlag) => string) => sql.param(flags.map(of));
-  const times = (of: (flag: FoundFlag) => number) => sql`${texts((flag) => new Date(of(flag)).toISOString())}::timestamptz[]`;
+  const times = (of: (flag: FoundFlag) => number) =>
+    sql`${texts((flag) => new Date(of(flag)).toISOString())}::timestamptz[]`;
   const numbers = (of: (flag: FoundFlag) => number | null) => sql`${sql.param(flags.map(of))}::float8[]`;
   await tx.execute(sql`
     DELETE FROM traffic_flags
@@ -150,6 +155,34 @@ export async function replaceFlags(
     SELECT ${sensorId}::uuid, * FROM unnest(${times(({ foundAt }) => foundAt)}, ${texts(({ rule }) => rule)}::text[],
       ${texts(({ lane = '' }) => String(lane))}::text[], ${times(({ from }) => from)}, ${times(({ until }) => until)},
       ${numbers(({ value }) => value)}, ${numbers(({ threshold }) => threshold)})`);
+}
+
+/** The locations of which any data in a range may be rejected: somebody decided about them, or a rule found something. */
+export async function findDoubtedLocations(
+  db: Executor,
+  { from, until }: Interval,
+): Promise<ReadonlySet<string>> {
+  const isWithin = sql`since < ${moment(until)} AND until > ${moment(from)}`;
+  const rejecting = Object.entries(SEVERITIES).flatMap(([rule, severity]) =>
+    severity === 'REJECT' ? [rule] : [],
+  );
+  // Plan: all decisions, of which there are few, and the flags found since a few days before the range.
+  const { rows } = await db.execute<{ id: string }>(sql`
+    WITH doubted AS (
+      SELECT place_id AS id FROM traffic_reviews WHERE decision = 'REJECT' AND ${isWithin}
+      UNION
+      SELECT sensor_id FROM traffic_flags
+      WHERE found_at > ${moment(from)}::timestamptz - interval '4 days' AND rule = ANY (${sql.param(rejecting)}::text[]) AND ${isWithin}
+      UNION
+      SELECT sensor_id FROM sensor_status_history AS broken
+      WHERE to_status IN ('MAINTENANCE', 'ERROR') AND at < ${moment(until)} AND NOT EXISTS (
+        SELECT FROM sensor_status_history AS later
+        WHERE later.sensor_id = broken.sensor_id AND later.id > broken.id AND later.at <= ${moment(from)}
+      )
+    )
+    SELECT id FROM doubted
+    UNION SELECT location_id FROM traffic_places WHERE sensor_id IN (SELECT id FROM doubted)`);
+  return new Set(rows.map(({ id }) => id));
 }
 
 /** A decision as it is stored. */

@@ -54,18 +54,19 @@ export async function readSamples(
       FROM traffic_periods
       WHERE sensor_id = ${sensorId}::uuid AND start >= ${moment(from)} AND start < ${moment(until)}
     ) AS periods GROUP BY 1, 2, 3 ORDER BY 1, 2, 3`);
-  return rows.flatMap(({ direction, lane, movement, starts, seconds, volumes, occupancies, speeds, lengths }) =>
-    starts.map((start, n) => ({
-      direction,
-      lane,
-      movement,
-      start,
-      end: start + (seconds[n] ?? 0) * 1_000,
-      volume: volumes[n] ?? null,
-      occupancy: occupancies[n] ?? null,
-      meanSpeed: speeds[n] ?? null,
-      oddLength: lengths[n] ?? null,
-    })),
+  return rows.flatMap(
+    ({ direction, lane, movement, starts, seconds, volumes, occupancies, speeds, lengths }) =>
+      starts.map((start, n) => ({
+        direction,
+        lane,
+        movement,
+        start,
+        end: start + (seconds[n] ?? 0) * 1_000,
+        volume: volumes[n] ?? null,
+        occupancy: occupancies[n] ?? null,
+        meanSpeed: speeds[n] ?? null,
+        oddLength: lengths[n] ?? null,
+      })),
   );
 }
 

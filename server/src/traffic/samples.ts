@@ -179,8 +179,12 @@ async function judgePassages(
   });
   return [
     ...channelsOf(known, limits).flatMap(({ lane, samples }) => chatter(samplesOf(lane, samples))),
-    ...channelsOf(standing, limits).flatMap(({ lane, samples }) => lockedOn(samplesOf(lane, samples), facility)),
-    ...oddSpeeds({ samples: quarters.map((each) => ({ ...each, limit: heldAt(limits, each.start) ?? null })) }),
+    ...channelsOf(standing, limits).flatMap(({ lane, samples }) =>
+      lockedOn(samplesOf(lane, samples), facility),
+    ),
+    ...oddSpeeds({
+      samples: quarters.map((each) => ({ ...each, limit: heldAt(limits, each.start) ?? null })),
+    }),
     ...(lengths && lengths.shortest < minLength ? [oddLengthFlag(lengths, lengths.shortest)] : []),
     ...(lengths && lengths.longest > maxLength ? [oddLengthFlag(lengths, lengths.longest)] : []),
   ];

@@ -25,7 +25,10 @@ export interface Verdicts {
 export const NO_VERDICTS: Verdicts = { flags: [], reviews: [], rejected: NOTHING_REJECTED, unjudgedDays: 0 };
 
 /** So far around a range vehicles are sought, to see whether there was none for too long. */
-export function reachOf({ of }: SurroundingsOfPlace, sensors: readonly { readonly sensorId: string }[]): number {
+export function reachOf(
+  { of }: SurroundingsOfPlace,
+  sensors: readonly { readonly sensorId: string }[],
+): number {
   const hours = sensors.map(({ sensorId }) => THRESHOLDS.noHitsHours[of(sensorId).facility]);
   return (Math.max(THRESHOLDS.noHitsHours.MAINLINE, ...hours) + 2) * HOUR_MS;
 }
@@ -140,7 +143,12 @@ async function readSampleFlags(
     const judged = days.slice(0, left);
     left -= judged.length;
     unjudgedDays += days.length - judged.length;
-    const sensor = { sensorId, source: counts, surroundings: surroundings.of(sensorId), limits: place.limits };
+    const sensor = {
+      sensorId,
+      source: counts,
+      surroundings: surroundings.of(sensorId),
+      limits: place.limits,
+    };
     const found = await judgeSamples(db, sensor, judged, { zone, now });
     const starts = new Set(judged.map(({ from }) => from));
     const kept = flags.filter((flag) => flag.sensorId !== sensorId || !starts.has(flag.foundAt));

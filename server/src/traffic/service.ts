@@ -30,9 +30,19 @@ import {
   type TopLocation,
   type WantedPlace,
 } from './places-store.ts';
+import { findDoubtedLocations } from './quality-store.ts';
 import { localBounds, minutesOf, requireFewPoints } from './range.ts';
 import { cutSegments, segmentsOf } from './segments.ts';
+import type { Excluding } from './sensor-flags.ts';
 import { meanOf, meanSpeed, type Speeds, shareOf, sumOfSpeeds } from './speeds.ts';
+
+/**
+ * How these figures leave out rejected data. A long time without a vehicle is as known as the status of the sensor says: on a
+ * quiet road it is usual, and nothing was counted in it that would have to be left out.
+ */
+function asKnown(zone: string): Excluding {
+  return { zone, isSilenceJudged: false };
+}
 
 /**
  * The traffic of a sensor or a location by interval.
@@ -48,10 +58,12 @@ export async function getFlow({ db, settings, clock }: Parts, input: FlowInput &
   const fine = minutes > 60 ? localBounds(rangeOf(bounds), 60, timezone) : bounds;
   const now = clock.now();
   const segments = segmentsWithin(place, fine);
-  const traffic = await readTraffic(db, place, segments, { now, vehicleType: input.vehicleType });
+  const { vehicleType } = input;
+  const traffic = await readTraffic(db, place, segments, { now, vehicleType, excluding: asKnown(timezone) });
   const parts = bucketsOf(traffic.rollups, fine, place.limits);
   const buckets = intoLonger(parts, fine, bounds);
   const completeness = traffic.completenessOf(bounds);
+  const isRejected = traffic.isRejectedIn(bounds);
   const { from, until } = rangeOf(bounds);
   const caseFoldName = memoizedCaseFold();
   const isGap = completeness.coverage.some((share, n) => share === 0 && (bounds[n + 1] ?? until) <= now);
@@ -66,6 +78,7 @@ export async function getFlow({ db, settings, clock }: Parts, input: FlowInput &
         completeness: completeness.shares[n] ?? 0,
         coverage: completeness.coverage[n] ?? 0,
         isOver: end <= now,
+        isRejected: isRejected[n] ?? false,
       };
       return {
         ...coarserIf(describeBucket(bucket, known, caseFoldName), { from: start, until: end }, longer),
@@ -79,6 +92,7 @@ export async function getFlow({ db, settings, clock }: Parts, input: FlowInput &
         completeness: completeness.whole,
         coverage: traffic.completenessOf([from, until]).coverage[0] ?? 0,
         isOver: until <= now,
+        isRejected: isRejected.includes(true),
       },
       caseFoldName,
     ),
@@ -183,18 +197,21 @@ export async function getTopLocations(
 ): Promise<TopLocations> {
   const { timezone } = settings.current();
   const range = requireRange(input, timezone);
-  const now = clock.now();
+  const at = { zone: timezone, now: clock.now() };
   const all: Ranked[] = [];
-  for (const location of await listTopLocations(db, range))
-    all.push(location.isMixed ? await readLocation(db, location, range, now) : location);
+  const doubted = await findDoubtedLocations(db, range);
+  for (const { isMixed, ...known } of await listTopLocations(db, range)) {
+    const location = { ...known, isMixed: isMixed || doubted.has(known.locationId) };
+    all.push(location.isMixed ? await readLocation(db, location, range, at) : location);
+  }
   const known = all.filter(
     ({ volume, measured }) => volume > 0 && (by === 'volume' || measured >= minimumVolume),
   );
   // Shares are read from histograms, so only of the locations that are shown, if possible.
   const ranked =
     by === 'shareOverLimit'
-      ? (await withShares(db, known, range, now)).sort(inOrder(by)).slice(0, limit)
-      : await withShares(db, known.sort(inOrder(by)).slice(0, limit), range, now);
+      ? (await withShares(db, known, range, at)).sort(inOrder(by)).slice(0, limit)
+      : await withShares(db, known.sort(inOrder(by)).slice(0, limit), range, at);
   return {
     timezone,
     locations: ranked.map(({ isMixed: _, isLimitChanged: __, ...shown }) => ({
@@ -211,7 +228,7 @@ async function withShares(
   db: Executor,
   locations: readonly Ranked[],
   range: Interval,
-  now: number,
+  at: { zone: string; now: number },
 ): Promise<Ranked[]> {
   const simple = locations.filter(({ isMixed, isLimitChanged }) => !isMixed && !isLimitChanged);
   const ids = simple.map(({ locationId }) => locationId);
@@ -220,7 +237,7 @@ async function withShares(
   for (const location of locations) {
     const { locationId, isMixed, isLimitChanged } = location;
     if (isMixed) judged.push(location);
-    else if (isLimitChanged) judged.push(await readLocation(db, location, range, now));
+    else if (isLimitChanged) judged.push(await readLocation(db, location, range, at));
     else judged.push({ ...location, shareOverLimit: shares.get(locationId) ?? null });
   }
   return judged;
@@ -231,11 +248,14 @@ async function readLocation(
   db: Executor,
   location: TopLocation,
   range: Interval,
-  now: number,
+  { zone, now }: { zone: string; now: number },
 ): Promise<Ranked> {
   const place = await getPlace(db, { locationId: location.locationId });
   const cuts = place.limits.map(({ since }) => since);
-  const { rollups } = await readTraffic(db, place, cutSegments(segmentsOf(range), cuts), { now });
+  const { rollups } = await readTraffic(db, place, cutSegments(segmentsOf(range), cuts), {
+    now,
+    excluding: asKnown(zone),
+  });
   const { speeds, judged } = wholeOf(rollups, place.limits);
   return {
     ...location,
@@ -267,7 +287,8 @@ export async function getHourOfWeek(
   const bounds = localBounds(range, 60, zone);
   const now = clock.now();
   const segments = segmentsWithin(place, bounds);
-  const traffic = await readTraffic(db, place, segments, { now, vehicleType: input.vehicleType });
+  const { vehicleType } = input;
+  const traffic = await readTraffic(db, place, segments, { now, vehicleType, excluding: asKnown(zone) });
   const buckets = bucketsOf(traffic.rollups, bounds, place.limits);
   const { coverage } = traffic.completenessOf(bounds);
   const cells = Array.from({ length: 7 * 24 }, (): Speeds[] => []);
@@ -312,7 +333,11 @@ export async function getSpeedDistribution(
   );
   const bounds = [segments[0]?.from ?? range.from, segments.at(-1)?.until ?? range.until];
   const { vehicleType } = input;
-  const traffic = await readTraffic(db, place, segments, { now: clock.now(), vehicleType });
+  const traffic = await readTraffic(db, place, segments, {
+    now: clock.now(),
+    vehicleType,
+    excluding: asKnown(timezone),
+  });
   const { whole: completeness } = traffic.completenessOf(bounds);
   const { speeds, judged } = wholeOf(traffic.rollups, place.limits);
   const width = input.binWidth;

@@ -28,7 +28,7 @@ export interface Sample extends WantedVehicles {
 
 /**
  * The speeds at a place by the limit that held when they were measured: each of them if all events are still stored,
- * otherwise as they were counted. Without any, there is still the limit.
+ * otherwise as they were counted; without rejected data. Without any, there is still the limit.
  * @throws AppError `notFound`; `badRequest` if hours that do not begin and end on the hour make too many intervals
  */
 export async function readSpeeds(
@@ -48,7 +48,11 @@ export async function readSpeeds(
         segmentsOf(range),
         place.limits.map(({ since }) => since),
       );
-  const { rollups, readSpeeds } = await readTraffic(db, place, segments, { now: clock.now(), ...sample });
+  const { rollups, readSpeeds } = await readTraffic(db, place, segments, {
+    now: clock.now(),
+    excluding: { zone: timezone, isSilenceJudged: false },
+    ...sample,
+  });
   const limitAt = (slot: number): number | null => heldAt(place.limits, slot) ?? null;
   const counted = new Map<number | null, Speeds[]>();
   for (const [n, slot] of rollups.slots.entries())

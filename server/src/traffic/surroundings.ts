@@ -35,7 +35,10 @@ export async function readSurroundings(
   const known = new Map(
     [...assigned].map((id) => [id, together(points.filter(({ sensorId }) => sensorId === id))]),
   );
-  return { whole: place.kind === 'sensor' ? (known.get(place.id) ?? whole) : whole, of: (id) => known.get(id) ?? whole };
+  return {
+    whole: place.kind === 'sensor' ? (known.get(place.id) ?? whole) : whole,
+    of: (id) => known.get(id) ?? whole,
+  };
 }
 
 /** Several points as one: the facility that is first among them, and all their lanes. */

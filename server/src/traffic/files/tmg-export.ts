@@ -74,7 +74,10 @@ async function readChannels(
   const range = { from: first.toMillis(), until: first.plus({ months: 1 }).toMillis() };
   const bounds = localBounds(range, 60, zone);
   const segments = segmentsWithin(place, bounds);
-  const { binsOf, speedCells } = await readTraffic(parts.db, place, segments, { now: parts.clock.now() });
+  const { binsOf, speedCells } = await readTraffic(parts.db, place, segments, {
+    now: parts.clock.now(),
+    excluding: { zone },
+  });
   // Where clocks change by half an hour, an interval is shorter.
   const isHour = ({ start, end }: Bin): boolean => input.records === 'VOLUME' || end - start === HOUR_MS;
   const bins = binsOf(bounds).filter((bin) => bin.status === 'VALID' && isHour(bin));
