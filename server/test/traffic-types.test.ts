@@ -21,8 +21,11 @@ it('the types of an interval are listed by the sums of their spellings', () => {
         .filter(([, volume]) => volume > 0)
         .map(([type, volume]) => ({ vehicleType: type || null, volume }));
       expect(
-        describeBucket(bucketWith(some), { completeness: 1, coverage: 1, isOver: true, isRejected: false }, caseFoldName)
-          .byVehicleType,
+        describeBucket(
+          bucketWith(some),
+          { completeness: 1, coverage: 1, isOver: true, isRejected: false },
+          caseFoldName,
+        ).byVehicleType,
       ).toEqual(expected);
     }),
   );

@@ -10,11 +10,14 @@ import {
   type QualityFlag,
   type ReviewDataInput,
 } from '@gantry/contract/quality';
+import { DateTime } from 'luxon';
 import { recordActivity } from '../activity/store.ts';
 import type { ActorContext } from '../platform/context.ts';
 import { inTransaction } from '../platform/database/transaction.ts';
 import { invalidInput } from '../platform/error.ts';
 import { dayBounds, type Interval, localDays, requireRange } from '../platform/time.ts';
+import { listDowntimes } from '../sensors/status-store.ts';
+import { madt, monthsOf } from './annual.ts';
 import { type Bin, coveredOf, roundTo } from './bin.ts';
 import { daysOfPlace } from './calendar.ts';
 import { dayVolume } from './daily.ts';
@@ -24,7 +27,7 @@ import { findGaps, markGaps, USUAL_DAYS } from './gaps.ts';
 import { binsByDay } from './local-hours.ts';
 import { findNames } from './outages-store.ts';
 import { getPlace, type LimitedPlace } from './places-store.ts';
-import { type Flag, SEVERITIES, type SensorFlag } from './quality-rules.ts';
+import { changedMonth, type Flag, SEVERITIES, type SensorFlag } from './quality-rules.ts';
 import { describeReviews, insertReview, listReviews } from './quality-store.ts';
 import { localBounds } from './range.ts';
 import { decisionAbout } from './rejected.ts';
@@ -55,8 +58,13 @@ export async function getDataQuality(parts: Parts, input: DataQualityInput): Pro
   const gaps = await findGaps(db, place, kept, bins, { zone, now });
   const flags: AnyFlag[] = [
     ...kept.verdicts.flags,
-    ...ofPlace([...gaps, ...(await findOddDays(parts, place, whole))]),
+    ...ofPlace([
+      ...gaps,
+      ...(await findOddDays(parts, place, whole)),
+      ...(await findChangedMonths(parts, place, whole)),
+    ]),
     ...(await findCalendarFlags(parts, place, whole)),
+    ...(await findDowntimes(parts, whole)),
   ]
     .filter(({ from, until }) => from < range.until && until > range.from)
     .sort((a, b) => a.from - b.from || (a.rule < b.rule ? -1 : 1));
@@ -100,6 +108,56 @@ async function findOddDays(
   const traffic = await readTraffic(db, place, segmentsWithin(place, bounds), { now });
   const { lanes } = (await readSurroundings(db, place, Math.min(range.until, now))).whole;
   return judgeDays(traffic.binsOf(bounds), zone, { from: range.from, lanes: lanes ?? 1 });
+}
+
+/**
+ * R12: the months of a range that are over and whose average daily traffic is far from that of a year before. Rejected data
+ * are in neither.
+ */
+async function findChangedMonths(
+  { db, settings, clock }: Parts,
+  place: LimitedPlace,
+  range: Interval,
+): Promise<Flag[]> {
+  const { timezone: zone } = settings.current();
+  const now = clock.now();
+  const averageOf = async (start: DateTime): Promise<number | null> => {
+    const bounds = localBounds(
+      { from: start.toMillis(), until: start.plus({ months: 1 }).toMillis() },
+      60,
+      zone,
+    );
+    const traffic = await readTraffic(db, place, segmentsWithin(place, bounds), {
+      now,
+      isWhole: false,
+      excluding: { zone },
+    });
+    const month = monthsOf(traffic.binsOf(bounds), start.year, zone)[start.month - 1];
+    return month ? madt(month) : null;
+  };
+  const flags: Flag[] = [];
+  let start = DateTime.fromMillis(range.from, { zone }).startOf('month');
+  for (; start.toMillis() < range.until; start = start.plus({ months: 1 })) {
+    const month = { from: start.toMillis(), until: start.plus({ months: 1 }).toMillis() };
+    if (month.until > now) break;
+    const before = await averageOf(start.minus({ years: 1 }));
+    const average = before === null ? null : await averageOf(start);
+    if (before !== null && average !== null) flags.push(...changedMonth(month, average, before));
+  }
+  return flags;
+}
+
+/** R17: when the service was down. What arrived later counts, so nothing is rejected. */
+async function findDowntimes({ db }: Parts, range: Interval): Promise<AnyFlag[]> {
+  return (await listDowntimes(db, range)).map((span) => ({
+    rule: 'R17' as const,
+    severity: 'INFO' as const,
+    sensorId: null,
+    ...span,
+    value: null,
+    threshold: null,
+    note: 'The service was down: data that arrived later count',
+  }));
 }
 
 /** R18: the days of the calendar. */

@@ -80,23 +80,28 @@ function unjudgedOf({ sensor_id: sensorId, start }: UnjudgedRow): UnjudgedDay {
   return { sensorId, start };
 }
 
-/** The days of sensors within a range that are not judged, the latest first. */
+/**
+ * The days of sensors within a range that are not judged, the latest first.
+ * @param single those of the sensors that send vehicles, of which some may not be rolled up yet
+ */
 export async function readUnjudged(
   db: Executor,
   sensorIds: readonly string[],
+  single: readonly string[],
   range: Interval,
 ): Promise<UnjudgedDay[]> {
-  const ids = sql`${sql.param(sensorIds)}::uuid[]`;
+  const pending = sql`
+      UNION
+      SELECT sensor_id, (event_time(id) AT TIME ZONE 'UTC')::date
+      FROM ${groupsWithin(range)} AS pending, unnest(event_ids, sensor_ids) AS one (id, sensor_id)
+      WHERE sign > 0 AND sensor_id = ANY (${sql.param(single)}::uuid[]) AND ${passedWithin(range)}`;
   // Plan: the primary key of traffic_unjudged, and the pending groups.
   const { rows } = await db.execute<UnjudgedRow>(sql`
     SELECT sensor_id, ${START_OF_DAY} AS start FROM (
       SELECT sensor_id, day FROM traffic_unjudged
-      WHERE sensor_id = ANY (${ids}) AND day >= (${moment(range.from)}::timestamptz AT TIME ZONE 'UTC')::date
+      WHERE sensor_id = ANY (${sql.param(sensorIds)}::uuid[]) AND day >= (${moment(range.from)}::timestamptz AT TIME ZONE 'UTC')::date
         AND day::timestamp AT TIME ZONE 'UTC' < ${moment(range.until)}
-      UNION
-      SELECT sensor_id, (event_time(id) AT TIME ZONE 'UTC')::date
-      FROM ${groupsWithin(range)} AS pending, unnest(event_ids, sensor_ids) AS one (id, sensor_id)
-      WHERE sign > 0 AND sensor_id = ANY (${ids}) AND ${passedWithin(range)}
+      ${single.length === 0 ? sql`` : pending}
     ) AS unjudged ORDER BY day DESC, sensor_id`);
   return rows.map(unjudgedOf);
 }

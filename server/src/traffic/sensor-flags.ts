@@ -128,9 +128,13 @@ async function readSampleFlags(
   { range, now, surroundings, excluding: { zone } }: Asked,
 ): Promise<{ flags: SensorFlag[]; unjudgedDays: number }> {
   const ids = sensors.map(({ sensorId }) => sensorId);
+  const single = sensors.filter((sensor) => sensor.source !== source.COUNTED).map(({ sensorId }) => sensorId);
   // What is found in a day lasts a day longer, and depends on the day before.
   const near = { from: range.from - 3 * DAY_MS, until: range.until };
-  const [stored, unjudged] = await Promise.all([readFlags(db, ids, range), readUnjudged(db, ids, near)]);
+  const [stored, unjudged] = await Promise.all([
+    readFlags(db, ids, range),
+    readUnjudged(db, ids, single, near),
+  ]);
   if (unjudged.length === 0) return { flags: stored, unjudgedDays: 0 };
   const flags: FoundFlag[] = [...stored];
   let [left, unjudgedDays] = [MAX_JUDGED, 0];
