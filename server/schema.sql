@@ -826,8 +826,7 @@ CREATE TABLE traffic_unfolded (
 
 CREATE TABLE traffic_unjudged (
   sensor_id uuid NOT NULL,
-  day date NOT NULL,
-  changed_at timestamp with time zone NOT NULL DEFAULT clock_timestamp()
+  day date NOT NULL
 );
 
 CREATE TABLE users (
@@ -1159,6 +1158,7 @@ CREATE INDEX traffic_flags_of_sensor ON public.traffic_flags USING btree (sensor
 CREATE INDEX traffic_periods_by_start ON public.traffic_periods USING btree (sensor_id, start);
 CREATE INDEX traffic_places_of_sensor ON public.traffic_places USING btree (sensor_id);
 CREATE INDEX traffic_reviews_of_place ON public.traffic_reviews USING btree (place_id, id);
+CREATE INDEX traffic_unjudged_by_day ON public.traffic_unjudged USING btree (day);
 CREATE INDEX watchlist_alerts_by_creation ON public.watchlist_alerts USING btree (created_at, id);
 CREATE INDEX watchlist_alerts_by_urgency ON public.watchlist_alerts USING btree (priority DESC, created_at, id) WHERE (acknowledged_at IS NULL);
 CREATE INDEX watchlist_alerts_of_vehicle ON public.watchlist_alerts USING btree (entry_id, sensor_id, vehicle_key, last_read_at) WHERE (vehicle_key IS NOT NULL);

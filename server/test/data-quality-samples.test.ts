@@ -1,5 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { describe, expect, it } from 'vitest';
+import { inTransaction } from '../src/platform/database/transaction.ts';
+import { keepTrafficSince, removeDaysNotKept } from '../src/traffic/slots-store.ts';
 import { eventually, sharedGantry } from './harness.ts';
 
 const gantry = await sharedGantry();
@@ -296,5 +298,19 @@ describe('what is found in a day', () => {
     expect(flag.decision).toBeNull();
     await ask('traffic.reviewData', { ...whole, endDate: '2026-03-11', decision: 'REJECT' });
     expect([await study(), await flow()]).toEqual([0, null]);
+  });
+});
+
+describe('retention', () => {
+  it('removes what was found together with the counts of the day', async () => {
+    const { id, apiKey } = await register();
+    await send(apiKey, samples([{ volume: 38 }], 30, MIDNIGHT - 86_400_000 * 60));
+    const flags = () => gantry.pool.query('SELECT FROM traffic_flags WHERE sensor_id = $1', [id]);
+    await eventually(flags, ({ rows }) => rows.length > 0);
+    await inTransaction(gantry.app.context.db, async (tx) => {
+      await keepTrafficSince(tx, MIDNIGHT - 86_400_000 * 30);
+      await removeDaysNotKept(tx, null, 1_000);
+    });
+    expect((await flags()).rows).toEqual([]);
   });
 });

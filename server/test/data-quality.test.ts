@@ -1,10 +1,11 @@
 import { randomUUID } from 'node:crypto';
 import { HOUR_MS } from '@gantry/contract/durations';
+import { DateTime } from 'luxon';
 import { describe, expect, it } from 'vitest';
 import { sharedGantry } from './harness.ts';
 
 const gantry = await sharedGantry();
-const token = await gantry.tokenFor('OPERATOR');
+const token = await gantry.tokenFor('ADMIN');
 const ask = (procedure: string, input: object) => gantry.ok(procedure, input, { token });
 const register = async (locationId: string | null = null): Promise<{ id: string; apiKey: string }> =>
   ask('sensors.create', { name: 'Loop', deviceId: randomUUID(), type: 'RADAR', locationId });
@@ -95,6 +96,188 @@ describe('R1, no hits', () => {
   });
 });
 
+/** Hours of a day, of which some say something else. */
+const hours = (volumeOf: (hour: number) => number, more: object = {}): object[] =>
+  Array.from({ length: 24 }, (_, hour) => ({ volume: volumeOf(hour), ...more }));
+const rising = (hour: number): number => 100 + hour;
+
+describe('hours and days', () => {
+  const heavy = (cars: number, trucks: number) => ({
+    volume: undefined,
+    byClass: { scheme: 'BASIC', counts: { CAR: cars, TRUCK: trucks } },
+  });
+  it.each<[rule: string, what: string, below: object[], above: object[], flag: object]>([
+    [
+      'R11',
+      'four equal hours',
+      hours((hour) => (hour < 3 ? 90 : rising(hour))),
+      hours((hour) => (hour < 4 ? 90 : rising(hour))),
+      { severity: 'SUSPECT', value: 4, threshold: 4 },
+    ],
+    [
+      'R11',
+      'eight empty hours',
+      hours((hour) => (hour < 7 ? 0 : rising(hour))),
+      hours((hour) => (hour < 8 ? 0 : rising(hour))),
+      { value: 8, threshold: 8 },
+    ],
+    [
+      'R11',
+      'more vehicles at night than at noon',
+      hours((hour) => (hour === 1 ? 113 : rising(hour))),
+      hours((hour) => (hour === 1 ? 114 : rising(hour))),
+      { value: 114, threshold: 113 },
+    ],
+    ['R11', 'a missing hour', hours(rising), hours(rising).slice(0, 23), { value: 23, threshold: 24 }],
+    [
+      'R12',
+      'more vehicles than a lane carries',
+      hours((hour) => (hour === 8 ? 3_000 : rising(hour)), { lane: 1 }),
+      hours((hour) => (hour === 8 ? 3_001 : rising(hour)), { lane: 1 }),
+      { severity: 'SUSPECT', value: 3_001, threshold: 3_000 },
+    ],
+    [
+      'R16',
+      'an hour that is hardly known',
+      hours(rising, { samples: 75, expectedSamples: 100 }),
+      [{ volume: 100, samples: 74, expectedSamples: 100 }, ...hours(rising).slice(1)],
+      { severity: 'REJECT', value: 0.74, threshold: 0.75 },
+    ],
+  ])('%s finds %s', async (rule, _, below, above, flag) => {
+    const [first, second] = await Promise.all([register(), register()]);
+    await send(first.apiKey, periods(at('00:00'), 3_600, below));
+    await send(second.apiKey, periods(at('00:00'), 3_600, above));
+    expect(await flagsOf({ sensorId: first.id }, rule)).toEqual([]);
+    expect(await flagsOf({ sensorId: second.id }, rule)).toMatchObject([flag]);
+  });
+
+  it.each([
+    [60, []],
+    [61, [{ severity: 'SUSPECT', value: 0.61, threshold: 0.6 }]],
+  ])('R12 judges a direction with %i %%', async (share, flags) => {
+    const { id, apiKey } = await register();
+    const both = [
+      { volume: share, direction: 'NB' },
+      { volume: 100 - share, direction: 'SB' },
+    ];
+    for (const direction of both)
+      await send(
+        apiKey,
+        periods(
+          at('00:00'),
+          3_600,
+          hours(() => 1, direction).map((each) => ({ ...each, ...direction })),
+        ),
+      );
+    expect(await flagsOf({ sensorId: id }, 'R12')).toMatchObject(flags);
+  });
+
+  it.each([
+    [130, []],
+    [
+      131,
+      [{ value: 0.31, threshold: 0.3, from: '2026-02-01T00:00:00.000Z', until: '2026-03-01T00:00:00.000Z' }],
+    ],
+  ])('R12 compares a month with that of the year before, at %i %%', async (share, flags) => {
+    const { id, apiKey } = await register();
+    const month = (day: string, volume: number) =>
+      periods(at('00:00', day), 3_600, times(28 * 24, { volume }));
+    await send(apiKey, [...month('2025-02-01', 100), ...month('2026-02-01', share)]);
+    expect(await flagsOf({ sensorId: id }, 'R12', '2026-02-10')).toMatchObject(flags);
+  });
+
+  it('R15 finds an unusual share of a class after a week', async () => {
+    const { id, apiKey } = await register();
+    const day = (cars: number, trucks: number) => times(24, heavy(cars, trucks));
+    const week = [90, 91, 90, 89, 90, 91, 89].flatMap((cars) => day(cars, 100 - cars));
+    await send(apiKey, periods(at('00:00', '2026-03-03'), 3_600, [...week, ...day(60, 40)]));
+    expect(await flagsOf({ sensorId: id }, 'R15')).toMatchObject([{ severity: 'INFO' }]);
+    expect(await flagsOf({ sensorId: id }, 'R15', '2026-03-09')).toEqual([]);
+  });
+
+  it.each([
+    [3, []],
+    [4, [{ severity: 'REJECT', value: 20, threshold: 15, from: '2026-03-10T08:00:00.000Z' }]],
+  ])('R2 judges a gap of %i slots by the usual volume of the hour', async (missing, flags) => {
+    const { id, apiKey } = await register();
+    const two = periods(at('00:00', '2026-03-09'), 300, times(2 * 288, { volume: 10 }));
+    const gap = 288 + 8 * 12;
+    await send(
+      apiKey,
+      two.filter((_, n) => n < gap || n >= gap + missing),
+    );
+    expect(await flagsOf({ sensorId: id }, 'R2')).toMatchObject(flags);
+    // What was counted is still known, but in no mean.
+    expect((await countsOf({ sensorId: id }))[8]).toMatchObject({
+      status: 'PARTIAL',
+      volume: 120 - 10 * missing,
+    });
+    const { adt } = await ask('traffic.getDailyVolumes', ofDay({ sensorId: id }));
+    expect(adt.n).toBe(missing === 3 ? 1 : 0);
+  });
+
+  it('R2 does not take several short gaps for a long one', async () => {
+    const { id, apiKey } = await register();
+    const two = periods(at('00:00', '2026-03-09'), 300, times(2 * 288, { volume: 10 }));
+    const gap = 288 + 8 * 12;
+    await send(
+      apiKey,
+      two.filter((_, n) => n < gap || n >= gap + 12 || (n - gap) % 3 > 0),
+    );
+    expect((await countsOf({ sensorId: id }))[8]).toMatchObject({ volume: 80 });
+    expect(await flagsOf({ sensorId: id }, 'R2')).toEqual([]);
+  });
+
+  it('R17 rejects the time in MAINTENANCE', async () => {
+    const { id, apiKey } = await register();
+    await send(apiKey, periods(at('00:00'), 3_600, hours(rising)));
+    await gantry.pool.query(
+      `INSERT INTO sensor_status_history (sensor_id, from_status, to_status, at, reason)
+      VALUES ($1, 'ONLINE', 'MAINTENANCE', '2026-03-10T06:00Z', 'MANUAL'), ($1, 'MAINTENANCE', 'ONLINE', '2026-03-10T08:00Z', 'MANUAL')`,
+      [id],
+    );
+    expect(await flagsOf({ sensorId: id }, 'R17')).toMatchObject([
+      { severity: 'REJECT', note: 'MAINTENANCE' },
+    ]);
+    const flow = await ask('traffic.getFlow', { ...ofDay({ sensorId: id }), interval: '60min' });
+    expect(flow.points.slice(5, 9).map(({ volume }: { volume: number | null }) => volume)).toEqual([
+      105,
+      null,
+      null,
+      108,
+    ]);
+  });
+
+  it('an empty night of a quiet road is a zero in the flow, and unknown in counts until it is accepted (R1)', async () => {
+    const { id, apiKey } = await register();
+    await send(
+      apiKey,
+      periods(
+        at('00:00'),
+        3_600,
+        hours((hour) => (hour < 6 ? 0 : rising(hour))),
+      ),
+    );
+    const flow = await ask('traffic.getFlow', { ...ofDay({ sensorId: id }), interval: '60min' });
+    expect(flow.points[3]).toMatchObject({ volume: 0, status: 'VALID' });
+    expect((await countsOf({ sensorId: id }))[3]).toMatchObject({ volume: null, status: 'EXCLUDED' });
+    await ask('traffic.reviewData', {
+      ...ofDay({ sensorId: id }),
+      decision: 'ACCEPT',
+      reason: 'A quiet road',
+    });
+    expect((await countsOf({ sensorId: id }))[3]).toMatchObject({ volume: 0, status: 'VALID' });
+  });
+
+  it('are listed of a deleted sensor by its location', async () => {
+    const { id: locationId } = await locate();
+    const { id, apiKey } = await register(locationId);
+    await send(apiKey, periods(at('00:00'), 30, [{ volume: 40 }]));
+    await ask('sensors.delete', { id });
+    expect(await flagsOf({ locationId }, 'R3')).toMatchObject([{ sensorId: id, sensorName: null }]);
+  });
+});
+
 describe('decisions', () => {
   it('win over rules, and the later one over the earlier one', async () => {
     const { id, apiKey } = await register();
@@ -147,7 +330,48 @@ describe('the calendar', () => {
   });
 });
 
+describe('days on which clocks change', () => {
+  it.each([
+    ['America/New_York', '2026-03-08', 23],
+    ['America/New_York', '2025-11-02', 25],
+    ['Australia/Lord_Howe', '2026-04-05', 24.5],
+  ])('in %s, %s, are complete', async (timezone, day, length) => {
+    await ask('system.timezone.updateTimezoneSettings', { timezone });
+    try {
+      const { id, apiKey } = await register();
+      const start = DateTime.fromISO(day, { zone: timezone }).toMillis();
+      await send(
+        apiKey,
+        periods(
+          start,
+          900,
+          Array.from({ length: length * 4 }, (_, n) => ({ volume: 10 + n })),
+        ),
+      );
+      const { days, flags } = await qualityOf({ sensorId: id }, day);
+      expect(days).toMatchObject([{ date: day, status: 'VALID', coverage: 1 }]);
+      expect(flags.filter(({ rule }: Flag) => ['R7', 'R16'].includes(rule))).toEqual([]);
+    } finally {
+      await ask('system.timezone.updateTimezoneSettings', { timezone: 'UTC' });
+    }
+  });
+});
+
 describe('outages', () => {
+  it('of all sensors are those that do not work now', async () => {
+    const { id, apiKey } = await register();
+    await send(apiKey, periods(at('00:00'), 3_600, [{ volume: 10 }]));
+    const { outages } = await ask('traffic.getOutages', { take: 100 });
+    expect(outages).toContainEqual(
+      expect.objectContaining({
+        sensorId: id,
+        kind: 'NO_DATA',
+        until: null,
+        from: '2026-03-10T01:00:00.000Z',
+      }),
+    );
+  });
+
   it('are not cut at midnight, and say what was probably missed', async () => {
     const { id, apiKey } = await register();
     const start = at('00:00', '2026-02-01');
@@ -170,6 +394,8 @@ describe('outages', () => {
           from: '2026-03-09T22:00:00.000Z',
           until: '2026-03-10T07:00:00.000Z',
           minutes: 540,
+          // Hours 22, 23 and 0 to 6 of five weeks.
+          expectedVolume: { value: 32 + 33 + 91, n: 45, status: 'VALID', reason: null },
         },
       ],
     });

@@ -90,11 +90,16 @@ export async function findGaps(
   if (!first || !last) return [];
   const history = await readHoursBefore(db, place, { from: first.start, until: last.start }, { zone, now });
   const usual = usualOf(history, hourOfDayType(zone));
-  return doubtful.flatMap((hour) => {
-    const found = gapInHour(partsOf(hour, traffic), usual(hour.start).mean);
-    const about = traffic.verdicts.reviews.filter(({ placeId }) => placeId === place.id);
-    return found.filter((span) => decisionAbout(span, about) !== 'ACCEPT');
-  });
+  const about = traffic.verdicts.reviews.filter(({ placeId }) => placeId === place.id);
+  const found: Flag[] = [];
+  for (const hour of doubtful) {
+    const { mean } = usual(hour.start);
+    // The gaps of an hour together are at least as long as its longest one, which is read only if they are too long.
+    if (gapInHour([hour], mean).length === 0) continue;
+    const gaps = gapInHour(await readParts(hour, traffic), mean);
+    found.push(...gaps.filter((span) => decisionAbout(span, about) !== 'ACCEPT'));
+  }
+  return found;
 }
 
 /** Hours of which those with one of these gaps are marked. */
@@ -103,16 +108,25 @@ export function markGaps<Each extends Count>(hours: readonly Each[], gaps: reado
   return hours.map((hour) => (starts.has(hour.start) ? { ...hour, hasLongGap: true } : hour));
 }
 
-/** An hour in parts of five minutes, with what is known of each. */
-function partsOf({ start, end, status }: Count, { completenessOf }: Traffic): Count[] {
-  const bounds: number[] = [];
-  for (let at = start; at < end; at += SLOT_MS) bounds.push(at);
-  bounds.push(end);
-  return completenessOf(bounds).coverage.map((coverage, n) => ({
-    start: bounds[n] ?? start,
-    end: bounds[n + 1] ?? end,
-    status,
-    coverage,
-    volume: null,
-  }));
+/**
+ * An hour in parts of five minutes, with what is known of each. Where intervals of a quarter or an hour were counted, it is spread over
+ * their parts.
+ */
+async function readParts(hour: Count, { readVolumes }: Traffic): Promise<Count[]> {
+  const boundsOf = (length: number): number[] => {
+    const bounds: number[] = [];
+    for (let at = hour.start; at < hour.end; at += length) bounds.push(at);
+    return [...bounds, hour.end];
+  };
+  const quarters = await readVolumes(boundsOf(3 * SLOT_MS));
+  const isKnown = (part: Count): boolean => part.coverage > 0;
+  const parts = await readVolumes(boundsOf(SLOT_MS));
+  return parts.map((part) => {
+    const quarter = quarters.find(({ start, end }) => start <= part.start && end > part.start) ?? part;
+    const hasParts = parts.some(
+      (each) => isKnown(each) && each.start >= quarter.start && each.end <= quarter.end,
+    );
+    const whole = quarters.some(isKnown) || parts.some(isKnown) ? quarter : hour;
+    return { ...part, status: hour.status, coverage: hasParts ? part.coverage : whole.coverage };
+  });
 }

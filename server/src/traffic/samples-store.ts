@@ -37,22 +37,25 @@ export async function readSamples(
   { from, until }: Interval,
 ): Promise<ChannelSample[]> {
   const { minLength, maxLength } = THRESHOLDS;
-  // Plan: traffic_periods_by_start. Each channel is sent as arrays, because the driver takes longer to parse rows.
+  // Plan: traffic_periods_by_start, and a sort of short rows. Each channel is sent as arrays, because the driver takes longer to parse rows.
   const { rows } = await db.execute<SamplesRow>(sql`
-    SELECT direction, lane, movement, array_agg((extract(epoch FROM start) * 1000)::float8 ORDER BY start) AS starts,
-      array_agg(seconds ORDER BY start) AS seconds, array_agg((known -> 'volume')::float8 ORDER BY start) AS volumes,
-      array_agg((known -> 'occupancy')::float8 ORDER BY start) AS occupancies,
-      array_agg((known -> 'speed' -> 'mean')::float8 ORDER BY start) AS speeds,
-      array_agg(CASE WHEN known ? 'byLength' THEN (
-        SELECT max(CASE WHEN (bin -> 'from')::float8 >= ${maxLength} THEN (bin -> 'from')::float8 ELSE (bin -> 'to')::float8 END)
-        FROM jsonb_array_elements(known -> 'byLength') AS one (bin)
-        WHERE (bin -> 'count')::float8 > 0
-          AND ((bin -> 'from')::float8 >= ${maxLength} OR (bin -> 'to')::float8 <= ${minLength})
-      ) END ORDER BY start) AS lengths
+    SELECT direction, lane, movement, array_agg(at) AS starts, array_agg(seconds) AS seconds, array_agg(volume) AS volumes,
+      array_agg(occupancy) AS occupancies, array_agg(speed) AS speeds, array_agg(length) AS lengths
     FROM (
-      SELECT *, CASE WHEN content ->> 'status' <> 'FAULT' AND content -> 'volume' <> 'null' THEN content END AS known
-      FROM traffic_periods
-      WHERE sensor_id = ${sensorId}::uuid AND start >= ${moment(from)} AND start < ${moment(until)}
+      SELECT direction, lane, movement, (extract(epoch FROM start) * 1000)::float8 AS at, seconds,
+        (known -> 'volume')::float8 AS volume, (known -> 'occupancy')::float8 AS occupancy,
+        (known -> 'speed' -> 'mean')::float8 AS speed,
+        CASE WHEN known ? 'byLength' THEN (
+          SELECT max(CASE WHEN (bin -> 'from')::float8 >= ${maxLength} THEN (bin -> 'from')::float8 ELSE (bin -> 'to')::float8 END)
+          FROM jsonb_array_elements(known -> 'byLength') AS one (bin)
+          WHERE (bin -> 'count')::float8 > 0
+            AND ((bin -> 'from')::float8 >= ${maxLength} OR (bin -> 'to')::float8 <= ${minLength})
+        ) END AS length
+      FROM (
+        SELECT *, CASE WHEN content ->> 'status' <> 'FAULT' AND content -> 'volume' <> 'null' THEN content END AS known
+        FROM traffic_periods
+        WHERE sensor_id = ${sensorId}::uuid AND start >= ${moment(from)} AND start < ${moment(until)}
+      ) AS periods ORDER BY 1, 2, 3, 4
     ) AS periods GROUP BY 1, 2, 3 ORDER BY 1, 2, 3`);
   return rows.flatMap(
     ({ direction, lane, movement, starts, seconds, volumes, occupancies, speeds, lengths }) =>

@@ -65,9 +65,9 @@ export async function judgeSamples(
   }
   for (const run of successive(days)) {
     const span = { from: (run[0]?.from ?? 0) - BACK_MS, until: run.at(-1)?.until ?? 0 };
-    const samples = await readSamples(db, sensor.sensorId, span);
+    const channels = channelsOf(await readSamples(db, sensor.sensorId, span), sensor.limits);
     for (const day of run)
-      for (const channel of channelsOf(samples, sensor.limits)) {
+      for (const channel of channels) {
         add(judgeChannel(channel, day, sensor.surroundings), day);
         const few = day.until <= now ? judgeNumber(channel, day, zone) : [];
         if (few.length > 0 && (await hasSamplesAround(db, sensor.sensorId, judgedHours(day)))) add(few, day);
