@@ -118,7 +118,7 @@ async function readSilent(
 }
 
 /** Days of a sensor that a reader judges itself; more are judged soon. */
-const MAX_JUDGED = 62;
+const MAX_JUDGED = 31;
 
 /** What is stored of R3 to R10, R14 and R15, and what is found in days that are not judged. */
 async function readSampleFlags(
