@@ -717,7 +717,8 @@ CREATE TABLE traffic_cells (
   lane text COLLATE "C" NOT NULL,
   is_motor boolean NOT NULL,
   vehicle_class text COLLATE "C" NOT NULL DEFAULT ''::text,
-  movement text COLLATE "C" NOT NULL DEFAULT ''::text
+  movement text COLLATE "C" NOT NULL DEFAULT ''::text,
+  event_type text COLLATE "C" NOT NULL DEFAULT ''::text
 );
 
 CREATE TABLE traffic_flags (
@@ -1052,7 +1053,7 @@ ALTER TABLE studies ADD CONSTRAINT studies_status_check CHECK ((status = ANY (AR
 ALTER TABLE traffic_bins ADD CONSTRAINT traffic_bins_minutes_sensor_id_slot_location_id_source_key UNIQUE NULLS NOT DISTINCT (minutes, sensor_id, slot, location_id, source);
 ALTER TABLE traffic_bins ADD CONSTRAINT traffic_bins_minutes_check CHECK ((minutes = ANY (ARRAY[1, 5, 15, 60, 1440])));
 ALTER TABLE traffic_bins ADD CONSTRAINT traffic_bins_source_check CHECK (((source >= 0) AND (source <= 4)));
-ALTER TABLE traffic_cells ADD CONSTRAINT traffic_cells_vehicle_type_vehicle_class_direction_lane_mov_key UNIQUE (vehicle_type, vehicle_class, direction, lane, movement);
+ALTER TABLE traffic_cells ADD CONSTRAINT traffic_cells_vehicle_type_vehicle_class_direction_lane_mov_key UNIQUE (vehicle_type, vehicle_class, direction, lane, movement, event_type);
 ALTER TABLE traffic_cells ADD CONSTRAINT traffic_cells_pkey PRIMARY KEY (id);
 ALTER TABLE traffic_kept ADD CONSTRAINT traffic_kept_pkey PRIMARY KEY (only_row);
 ALTER TABLE traffic_kept ADD CONSTRAINT traffic_kept_only_row_check CHECK (only_row);
@@ -1144,6 +1145,7 @@ CREATE UNIQUE INDEX saved_views_by_name ON public.saved_views USING btree (creat
 CREATE UNIQUE INDEX saved_views_default ON public.saved_views USING btree (page) WHERE is_default;
 CREATE INDEX saved_views_of_owner ON public.saved_views USING btree (owner_id) WHERE (owner_id IS NOT NULL);
 CREATE INDEX saved_views_shared ON public.saved_views USING btree (page) WHERE (owner_id IS NULL);
+CREATE INDEX sensor_places_entered ON public.sensor_places USING btree (sensor_id) WHERE (entered_at IS NOT NULL);
 CREATE INDEX sensor_status_history_by_time ON public.sensor_status_history USING btree (at);
 CREATE INDEX sensor_status_history_of_sensor ON public.sensor_status_history USING btree (sensor_id, id DESC);
 CREATE INDEX sensors_by_creation ON public.sensors USING btree (created_at, id);

@@ -3,6 +3,7 @@ import { coordinates, coordinatesInput } from './coordinates.ts';
 import { id } from './id.ts';
 import { pageTotals, paging, sortOrder } from './page.ts';
 import { editableText, optionalText, searchText, trimmedText } from './text.ts';
+import { timeInput } from './time.ts';
 
 /** A place with sensors. */
 export const location = z.object({
@@ -41,6 +42,16 @@ export const updateLocationInput = z.object({
   coordinates: coordinatesInput.nullable().optional(),
   description: editableText(2000),
   speedLimit: speedLimit.nullable().optional().describe('km/h.'),
+  validFrom: timeInput
+    .optional()
+    .describe(
+      'Since when `speedLimit` holds, if it was changed in the past. Later changes that are recorded no longer count.',
+    ),
+  validUntil: timeInput
+    .optional()
+    .describe(
+      'Until when it held, exclusive. What is recorded of the time after that stays, also the present limit.',
+    ),
 });
 export type UpdateLocationInput = z.infer<typeof updateLocationInput>;
 

@@ -56,6 +56,7 @@ export const dataReview = z.object({
   id: z.string(),
   sensorId: z.string().nullable(),
   locationId: z.string().nullable(),
+  pointId: z.string().nullable(),
   from: z.date(),
   until: z.date().describe('Exclusive.'),
   decision: dataDecision,

@@ -6,6 +6,7 @@ import { person } from './person.ts';
 import { showsPlate } from './plate-fields.ts';
 import { messagesOf, resumable } from './realtime.ts';
 import { editableText, optionalText, searchText, text, trimmedText } from './text.ts';
+import { timeInput } from './time.ts';
 import { clockHints, clockStates, sensorStatuses, sensorTypes } from './values.ts';
 
 export const sensorType = z.enum(sensorTypes);
@@ -114,6 +115,16 @@ export const updateSensorInput = z.object({
   ipAddress: editableText(255),
   coordinates: coordinatesInput.nullable().optional(),
   locationId: id.nullable().optional(),
+  validFrom: timeInput
+    .optional()
+    .describe(
+      'Since when the sensor is at `locationId`, if it was moved in the past. Traffic figures of both locations follow; events keep the location with which they were stored. Later moves that are recorded no longer count.',
+    ),
+  validUntil: timeInput
+    .optional()
+    .describe(
+      'Until when it was there, exclusive. What is recorded of the time after that stays, also where it is now.',
+    ),
   description: editableText(2000),
   requiresHeartbeats: requiresHeartbeats.optional(),
 });

@@ -17,18 +17,35 @@ export const trafficRange = {
   ),
 };
 
-/** Whether the input names exactly one place. */
-export function onePlace(input: { sensorId?: string | undefined; locationId?: string | undefined }): boolean {
-  return (input.sensorId === undefined) !== (input.locationId === undefined);
-}
-export const ONE_PLACE = { path: ['sensorId'], message: 'Give either a sensorId or a locationId' };
-
 export const trafficPlace = {
-  sensorId: id.optional().describe('Everything that this sensor saw, wherever it stood.'),
+  sensorId: id
+    .optional()
+    .describe('Everything that this sensor saw, wherever it stood and for whatever it was assigned.'),
   locationId: id
     .optional()
-    .describe('Everything that was seen here, including by sensors that have been moved since.'),
+    .describe(
+      'Everything that was seen here, including by sensors that have been moved since. While sensors are assigned to its measuring points, the sum of these.',
+    ),
+  pointId: id
+    .optional()
+    .describe(
+      'What the sensors assigned to this measuring point counted. For a location for which none is entered, the id of the location.',
+    ),
 };
+
+/** Whether the input names exactly one place. */
+export function onePlace(
+  input: { readonly [Name in keyof typeof trafficPlace]?: string | undefined },
+): boolean {
+  return (
+    [input.sensorId, input.locationId, input.pointId].filter((given) => given !== undefined).length === 1
+  );
+}
+export const ONE_PLACE = {
+  path: ['sensorId'],
+  message: 'Give either a sensorId or a locationId or a pointId',
+};
+
 const vehicleType = trimmedText(100)
   .transform((value) => value || undefined)
   .optional()
@@ -84,12 +101,12 @@ const volume = z
   .number()
   .nullable()
   .describe(
-    'Number of motor vehicles (with `vehicleType`: of vehicles of that type). A sensor counts the intervals that it counted itself (`counts.ingest`) if it ever sent one, otherwise its detections (VEHICLE_DETECTION, SPEED_DETECTION), and otherwise the plates that it read; a sensor that sends only other events counts nothing. If sensors of several types stand at a location, those of the type that covers most of the range count, all of them together; on a tie, of the type that measures speeds, and then of the first by name. null is a gap: all counting sensors were silent. 0 means no traffic.',
+    'Number of motor vehicles (with `vehicleType`: of vehicles of that type). A sensor counts the intervals that it counted itself (`counts.ingest`) if it ever sent one, otherwise its detections (VEHICLE_DETECTION, SPEED_DETECTION), and otherwise the plates that it read; a sensor that sends only other events counts nothing. If sensors of several types stand at a location, those of the type that covers most of the range count, all of them together; on a tie, of the type that measures speeds, and then of the first by name. While sensors are assigned to measuring points of the location, only these count (`assignments.create`). null is a gap: all counting sensors were silent. 0 means no traffic.',
   );
 const measured = z
   .number()
   .describe(
-    'Number of motor vehicles with a speed, of the counting sensors or, if they measure none, of the type of sensors that measures most. Speeds of at most 0 and above 250 km/h are ignored.',
+    'Number of motor vehicles with a speed, of the counting sensors or, if they measure none, of the type of sensors that measures most; at a measuring point, of those that are assigned with the role SPEED. Speeds of at most 0 and above 250 km/h are ignored.',
   );
 export const binStatus = z.enum([
   'VALID',

@@ -45,6 +45,14 @@ CREATE TABLE detector_assignments (
 CREATE INDEX detector_assignments_of_point ON detector_assignments (point_id);
 CREATE INDEX detector_assignments_of_sensor ON detector_assignments (sensor_id);
 
--- When a past value was entered. What was recorded between `since` and then may have another one.
+-- When a past value was entered, or until when it held. What was recorded between `since` and then may have another one.
 ALTER TABLE sensor_places ADD COLUMN entered_at timestamptz;
 ALTER TABLE location_limits ADD COLUMN entered_at timestamptz;
+CREATE INDEX sensor_places_entered ON sensor_places (sensor_id) WHERE entered_at IS NOT NULL;
+
+-- The type of the events if it is not the usual one of their source: VEHICLE_DETECTION, PLATE_RECOGNITION. So an assignment
+-- can say which types stand for a passage, without further rows.
+ALTER TABLE traffic_cells
+  ADD COLUMN event_type text COLLATE "C" NOT NULL DEFAULT '',
+  DROP CONSTRAINT traffic_cells_vehicle_type_vehicle_class_direction_lane_mov_key,
+  ADD UNIQUE (vehicle_type, vehicle_class, direction, lane, movement, event_type);

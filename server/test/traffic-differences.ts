@@ -5,7 +5,8 @@
  */
 export const TRAFFIC_DIFFERENCES = `
   WITH measured AS (
-    SELECT sensor_id, location_id, event_time(id) AS at, concat_ws('|', vehicle_type, vehicle_class, direction, lane, movement) AS type,
+    SELECT sensor_id, location_id, event_time(id) AS at, concat_ws('|', vehicle_type, vehicle_class, direction, lane, movement,
+        CASE WHEN event_type NOT IN ('VEHICLE_DETECTION', 'PLATE_RECOGNITION', 'INCIDENT') THEN event_type END) AS type,
       coalesce(vehicle_class = 'FHWA13:9', lower(vehicle_type) <> 'bicycle', true) AS motor, event_type <> 'INCIDENT' AS passes,
       CASE event_type WHEN 'VEHICLE_DETECTION' THEN 1 WHEN 'SPEED_DETECTION' THEN 1 WHEN 'PLATE_RECOGNITION' THEN 2 ELSE 3 END AS source,
       CASE WHEN event_type <> 'INCIDENT' AND vehicle_speed > 0 AND vehicle_speed <= 250 THEN round(vehicle_speed * 1000) END AS speed
@@ -26,7 +27,7 @@ export const TRAFFIC_DIFFERENCES = `
     FROM counted GROUP BY 1, 2, 3, 4, 5, 6, 7 HAVING sum(value) <> 0
   ), kept AS (
     SELECT minutes::int, sensor_id, location_id, source::int, slot,
-      concat_ws('|', nullif(vehicle_type, ''), nullif(vehicle_class, ''), nullif(direction, ''), nullif(lane, ''), nullif(movement, '')) AS type,
+      concat_ws('|', nullif(vehicle_type, ''), nullif(vehicle_class, ''), nullif(direction, ''), nullif(lane, ''), nullif(movement, ''), nullif(event_type, '')) AS type,
       CASE measure WHEN -1 THEN 'none' WHEN -2 THEN 'speeds' WHEN -3 THEN 'squares' ELSE measure::text END, value
     FROM traffic_bins, unnest(cells, measures, sums) AS one (cell, measure, value) JOIN traffic_cells ON id = cell
     WHERE minutes > 1

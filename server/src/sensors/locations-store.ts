@@ -29,6 +29,11 @@ export async function getLocation(db: Executor, id: string): Promise<Location> {
   return found(isUuid(id) ? await selectLocations(db).where(eq(locations.id, id)) : [], 'Location');
 }
 
+/** Whether a location has this id, which must be a UUID. */
+export async function isLocation(db: Executor, id: string): Promise<boolean> {
+  return (await db.select({ id: locations.id }).from(locations).where(eq(locations.id, id))).length > 0;
+}
+
 const sortKeys = { name: sortedName(locations.name), createdAt: locations.createdAt };
 
 /** Locations whose name or address contains the search text, which is taken literally and without regard to case. */

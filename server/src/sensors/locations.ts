@@ -13,6 +13,7 @@ import {
   insertLocation,
   updateLocationRow,
 } from './locations-store.ts';
+import { pastOf } from './past.ts';
 import { locationLimits } from './placements-store.ts';
 import type { SensorServices } from './start.ts';
 
@@ -38,14 +39,32 @@ export async function updateLocation(
     actor,
     caller,
   }: ActorContext<Core & Pick<SensorServices, 'sensorKeys' | 'knownSensors' | 'publicSensors'>>,
-  { id, ...changes }: UpdateLocationInput,
+  { id, validFrom, validUntil, ...given }: UpdateLocationInput,
 ): Promise<Location> {
-  const concernsIngestion = changes.name !== undefined || changes.speedLimit !== undefined;
+  const concernsIngestion = given.name !== undefined || given.speedLimit !== undefined;
+  const past = pastOf(
+    { validFrom, validUntil },
+    {
+      field: 'speedLimit',
+      isGiven: given.speedLimit !== undefined,
+      timezone: app.settings.current().timezone,
+      now: app.clock.now(),
+    },
+  );
+  const { speedLimit = null, ...others } = given;
+  // A limit that ended is not the present one.
+  const changes = past?.until == null ? given : others;
   const location = await inTransaction(app.db, async (tx) => {
     const before = await getSpeedLimitLocked(tx, id);
     const updated = await updateLocationRow(tx, id, changes);
-    await locationLimits.record(tx, updated.id, before, updated.speedLimit);
-    const details = { locationId: updated.id, name: updated.name, fields: givenFields(changes) };
+    if (past) await locationLimits.correct(tx, updated.id, before, speedLimit, past);
+    else await locationLimits.record(tx, updated.id, before, updated.speedLimit);
+    const details = {
+      locationId: updated.id,
+      name: updated.name,
+      fields: givenFields(given),
+      ...(past && { validFrom, validUntil }),
+    };
     await recordActivity(tx, actor.id, caller, 'locations.update', details);
     if (concernsIngestion) await notify(tx, channels.sensors, '*');
     return updated;

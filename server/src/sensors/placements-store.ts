@@ -127,6 +127,23 @@ export async function endAssignments(tx: Executor, sensorId: string): Promise<vo
     WHERE sensor_id = ${sensorId}::uuid AND (valid_until IS NULL OR valid_until > now())`);
 }
 
+/** A time in the past (Unix milliseconds); `until` is null if it lasts. */
+export interface Past {
+  readonly from: number;
+  readonly until: number | null;
+}
+
+/** Records that a sensor was at another location than is known. @param present its location now */
+export function correctMove(
+  tx: Executor,
+  sensorId: string,
+  present: string | null,
+  to: string | null,
+  past: Past,
+): Promise<void> {
+  return sensorPlaces.correct(tx, sensorId, present, to, past);
+}
+
 /** The past values of a property of objects, such as sensors: a table with the id of the object, `since` and the value. */
 export interface HistoryTable<Value> {
   /**
@@ -135,6 +152,11 @@ export interface HistoryTable<Value> {
    * @param at when it changed (Unix milliseconds); now by default, and never before the previous change
    */
   record(tx: Executor, id: string, from: Value | null, to: Value | null, at?: number): Promise<void>;
+  /**
+   * Records another value for the past than is known.
+   * @param present the value now
+   */
+  correct(tx: Executor, id: string, present: Value | null, to: Value | null, past: Past): Promise<void>;
   /** The values of those ids that have a history, oldest first. */
   read(db: Executor, ids: readonly string[]): Promise<ReadonlyMap<string, History<Value | null>>>;
 }
@@ -165,6 +187,26 @@ function historyTable<Value extends string | number>(names: {
         SELECT ${id}::uuid, greatest(${at === undefined ? sql`clock_timestamp()` : moment(at)}, max(since)), ${typed(to)}
         FROM ${table} WHERE ${idColumn} = ${id}::uuid
         ON CONFLICT (${idColumn}, since) DO UPDATE SET ${valueColumn} = excluded.${valueColumn}`);
+    },
+
+    async correct(tx, id, present, to, { from, until }) {
+      const ofId = sql`${idColumn} = ${id}::uuid`;
+      await tx.execute(sql`
+        INSERT INTO ${table} (${idColumn}, since, ${valueColumn})
+        SELECT ${id}::uuid, '-infinity', ${typed(present)}
+        ON CONFLICT DO NOTHING`);
+      if (until !== null)
+        await tx.execute(sql`
+          INSERT INTO ${table} (${idColumn}, since, ${valueColumn}, entered_at)
+          SELECT ${idColumn}, ${moment(until)}, ${valueColumn}, CASE WHEN entered_at > ${moment(until)} THEN entered_at END
+          FROM ${table} WHERE ${ofId} AND since <= ${moment(until)} ORDER BY since DESC LIMIT 1
+          ON CONFLICT DO NOTHING`);
+      await tx.execute(sql`
+        DELETE FROM ${table}
+        WHERE ${ofId} AND since >= ${moment(from)} ${until === null ? sql`` : sql`AND since < ${moment(until)}`}`);
+      await tx.execute(sql`
+        INSERT INTO ${table} (${idColumn}, since, ${valueColumn}, entered_at)
+        VALUES (${id}::uuid, ${moment(from)}, ${typed(to)}, ${until === null ? sql`clock_timestamp()` : moment(until)})`);
     },
 
     async read(db, ids) {

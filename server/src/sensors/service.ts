@@ -10,7 +10,9 @@ import { AppError, invalidInput } from '../platform/error.ts';
 import { givenFields } from '../platform/given.ts';
 import type { RealtimeServices } from '../realtime/start.ts';
 import { replaceKey } from './keys-store.ts';
-import { endAssignments, recordDeletedType, recordMove } from './placements-store.ts';
+import { isLocation } from './locations-store.ts';
+import { pastOf } from './past.ts';
+import { correctMove, endAssignments, type Past, recordDeletedType, recordMove } from './placements-store.ts';
 import type { SensorServices } from './start.ts';
 import { publishStatus } from './status.ts';
 import { recordStatusChange, timeOfChange } from './status-store.ts';
@@ -75,17 +77,30 @@ export async function createSensor(
  */
 export async function updateSensor(
   ctx: SensorContext,
-  { id, ...changes }: UpdateSensorInput,
+  { id, validFrom, validUntil, ...given }: UpdateSensorInput,
 ): Promise<Sensor> {
   const { app, actor, caller } = ctx;
+  const past = pastOf(
+    { validFrom, validUntil },
+    {
+      field: 'locationId',
+      isGiven: given.locationId !== undefined,
+      timezone: app.settings.current().timezone,
+      now: app.clock.now(),
+    },
+  );
+  const { locationId = null, ...others } = given;
+  // What ended is not where it is now.
+  const changes = past?.until == null ? given : others;
   try {
     return await changeSensor(ctx, async (tx) => {
       const before = await getSensorLocked(tx, id);
-      requireLocationForm(changes.locationId);
+      requireLocationForm(given.locationId);
       const changesStatus = changes.status !== undefined && changes.status !== before.status;
       const at = changesStatus ? await timeOfChange(tx, before.id) : undefined;
       const after = await updateSensorRow(tx, before.id, changes, at);
-      await recordMove(tx, after.id, before.locationId, after.locationId);
+      if (past) await moveInPast(tx, before, locationId, past);
+      else await recordMove(tx, after.id, before.locationId, after.locationId);
       if (at !== undefined) {
         await recordStatusChange(tx, {
           sensorId: after.id,
@@ -98,7 +113,11 @@ export async function updateSensor(
         const { id: sensorId, name: sensorName, status: to } = after;
         await publishStatus(app, tx, [{ sensorId, sensorName, from: before.status, to, at }], BY_HAND);
       }
-      const details = { ...nameOf(after), fields: givenFields(changes) };
+      const details = {
+        ...nameOf(after),
+        fields: givenFields(given),
+        ...(past && { validFrom, validUntil }),
+      };
       await recordActivity(tx, actor.id, caller, 'sensors.update', details);
       return after;
     });
@@ -173,6 +192,12 @@ function nameOf({ id, name, deviceId }: Sensor) {
 
 function unknownLocation(): AppError {
   return invalidInput('locationId', 'No location has this locationId: use the id of an existing one');
+}
+
+/** @throws AppError `badRequest` for an unknown location */
+async function moveInPast(tx: Transaction, sensor: Sensor, to: string | null, past: Past): Promise<void> {
+  if (to !== null && !(await isLocation(tx, to))) throw unknownLocation();
+  await correctMove(tx, sensor.id, sensor.locationId, to, past);
 }
 
 function requireLocationForm(locationId: string | null | undefined): void {

@@ -65,7 +65,7 @@ export async function deleteCalendarDay(ctx: ActorContext, id: string): Promise<
   return gone;
 }
 
-/** The days of the calendar that concern a place: those of all locations and, for a location, its own. */
+/** The days of the calendar that concern a place: those of all locations and, except for a sensor, of its own. */
 export function daysOfPlace(db: Executor, place: Place, first: string, last: string): Promise<CalendarDay[]> {
-  return readDays(db, place.kind === 'location' ? place.id : null, first, last);
+  return readDays(db, place.locationId ?? null, first, last);
 }

@@ -2,17 +2,22 @@ import { caseFold } from '@gantry/contract/case-fold';
 import { basicClassOf, classOfScheme } from '@gantry/contract/vehicle-classes';
 import { classOfText } from '../events/passage-columns.ts';
 import { type Interval, SLOT_MS } from '../platform/time.ts';
+import type { Detector } from './assigned.ts';
 import type { VehicleClass } from './bin.ts';
 import { type Counts, isPlausibleBin, type Kind, measure } from './slots-store.ts';
 
 // Which of the sensors of a place count, so that one vehicle counts once.
 
-/** A sensor whose events are vehicles, while it stands at a place. */
+/** A sensor that counts, while it stands at a place or is assigned to it. */
 export interface Counter extends Interval {
   readonly sensorId: string;
   readonly type: string;
   /** Whether it never sent any event, so that it may not be for counting. */
   readonly isSilent: boolean;
+  /** Whether it sends counts of intervals instead of vehicles. */
+  readonly isPeriodic: boolean;
+  /** Of an assignment: the times in which it holds. */
+  readonly detectors?: readonly Detector[];
 }
 
 /** A counter with the time, in milliseconds, that it covers in each slot of five minutes of a range. */
@@ -20,8 +25,8 @@ export interface CoveringCounter extends Counter {
   readonly covered: Float64Array;
 }
 
-/** A part of a range in which sensors of the same types stand at a place. */
-interface Phase extends Interval {
+/** A part of a range in which sensors of the same types stand at a place; none while sensors are assigned to it. */
+export interface Phase extends Interval {
   readonly types: readonly string[];
 }
 

@@ -18,7 +18,7 @@ import { invalidInput } from '../platform/error.ts';
 import { dayBounds, type Interval, localDays, requireRange } from '../platform/time.ts';
 import { listDowntimes } from '../sensors/status-store.ts';
 import { madt, monthsOf } from './annual.ts';
-import { type Bin, coveredOf, roundTo } from './bin.ts';
+import { type Bin, type Cell, coveredOf, isMotor, roundTo } from './bin.ts';
 import { daysOfPlace } from './calendar.ts';
 import { dayVolume } from './daily.ts';
 import { judgeDays, rulesByDay } from './day-rules.ts';
@@ -27,7 +27,8 @@ import { findGaps, markGaps, USUAL_DAYS } from './gaps.ts';
 import { binsByDay } from './local-hours.ts';
 import { findNames } from './outages-store.ts';
 import { getPlace, type LimitedPlace } from './places-store.ts';
-import { changedMonth, type Flag, SEVERITIES, type SensorFlag } from './quality-rules.ts';
+import { readAssigned } from './points-store.ts';
+import { changedMonth, differingCounts, type Flag, SEVERITIES, type SensorFlag } from './quality-rules.ts';
 import { describeReviews, insertReview, listReviews } from './quality-store.ts';
 import { localBounds } from './range.ts';
 import { decisionAbout } from './rejected.ts';
@@ -62,6 +63,7 @@ export async function getDataQuality(parts: Parts, input: DataQualityInput): Pro
       ...gaps,
       ...(await findOddDays(parts, place, whole)),
       ...(await findChangedMonths(parts, place, whole)),
+      ...(await findDifferences(parts, place, days)),
     ]),
     ...(await findCalendarFlags(parts, place, whole)),
     ...(await findDowntimes(parts, whole)),
@@ -160,6 +162,49 @@ async function findDowntimes({ db }: Parts, range: Interval): Promise<AnyFlag[]>
   }));
 }
 
+/** R13: the days on which what verifies a measuring point differs from what counts there. */
+async function findDifferences(parts: Parts, place: LimitedPlace, days: readonly number[]): Promise<Flag[]> {
+  if (place.kind !== 'point') return [];
+  return (await readVerifiedDays(parts, place, days)).flatMap(({ from, until, counted, verified }) =>
+    differingCounts({ from, until }, counted, verified),
+  );
+}
+
+/** A day with what counted at a measuring point, and what verified it, both of the whole day. */
+interface VerifiedDay extends Interval {
+  readonly counted: number;
+  readonly verified: number;
+}
+
+/**
+ * The complete days of a measuring point that another sensor verified. Where that is assigned to some lanes only, these are
+ * compared.
+ * @param days the bounds of local days
+ */
+async function readVerifiedDays(
+  { db, clock }: Pick<Parts, 'db' | 'clock'>,
+  place: LimitedPlace,
+  days: readonly number[],
+): Promise<VerifiedDay[]> {
+  const assigned = (await readAssigned(db, place)).filter(({ isHere, role }) => isHere && role === 'VERIFY');
+  if (assigned.length === 0) return [];
+  const read = async (isVerified: boolean): Promise<Bin[]> =>
+    (
+      await readTraffic(db, { ...place, isVerified }, segmentsWithin(place, days), { now: clock.now() })
+    ).binsOf(days);
+  const [counted, verified] = [await read(false), await read(true)];
+  return counted.flatMap((day, n) => {
+    const other = verified[n];
+    if (day.status !== 'VALID' || other?.status !== 'VALID') return [];
+    const held = assigned.filter(({ from, until }) => from < day.end && until > day.start);
+    const isCompared = ({ lane }: Cell): boolean =>
+      held.some((each) => each.lane === null || each.lane === `${lane}`);
+    const volumeOf = ({ cells }: Bin): number =>
+      cells.filter((cell) => isMotor(cell) && isCompared(cell)).reduce((sum, { volume }) => sum + volume, 0);
+    return [{ from: day.start, until: day.end, counted: volumeOf(day), verified: volumeOf(other) }];
+  });
+}
+
 /** R18: the days of the calendar. */
 async function findCalendarFlags(
   { db, settings }: Parts,
@@ -209,7 +254,7 @@ async function describeFlags(
     note,
     decision: decisionAbout(
       { from, until },
-      reviews.filter(({ placeId }) => placeId === place.id || placeId === sensorId),
+      reviews.filter(({ placeId }) => [place.id, place.locationId, sensorId].includes(placeId)),
     ),
   }));
 }
@@ -263,8 +308,8 @@ export async function reviewData(
 /** One page of the decisions about a place, or about all. @throws AppError `notFound` */
 export async function listDataReviews(
   { db }: Parts,
-  { sensorId, locationId, skip, take }: DataReviewsInput,
+  { skip, take, ...place }: DataReviewsInput,
 ): Promise<Page<DataReview>> {
-  const isAll = sensorId === undefined && locationId === undefined;
-  return listReviews(db, isAll ? null : await getPlace(db, { sensorId, locationId }), { skip, take });
+  const isOfPlace = Object.values(place).some((id) => id !== undefined);
+  return listReviews(db, isOfPlace ? await getPlace(db, place) : null, { skip, take });
 }

@@ -3,6 +3,7 @@ import type { Core } from '../platform/context.ts';
 import type { Executor } from '../platform/database/transaction.ts';
 import { type Interval, SLOT_MS } from '../platform/time.ts';
 import { type Bin, binStatus, type Cell, cellKey, sumCells } from './bin.ts';
+import { findCounters, type PlaceCounts } from './counters.ts';
 import {
   type Choice,
   type Counter,
@@ -13,7 +14,6 @@ import {
   countByKind,
   type KindCount,
   type KindSpeed,
-  phasesOf,
   type Rollups,
   rolesOf,
   rollupsOf,
@@ -27,26 +27,16 @@ import { readCountedSpans, readLongPeriods } from './periods-store.ts';
 import type { LimitedPlace } from './places-store.ts';
 import {
   type Edges,
-  findStays,
-  type KnownSensor,
   readEdges,
   readObservedSpans,
   readOnlineSpans,
-  readSensors,
   readSightings,
   type Sightings,
 } from './presence-store.ts';
 import type { Rejected } from './rejected.ts';
 import { cutSegments, type Segment, slotsWithin } from './segments.ts';
 import { type Excluding, NO_VERDICTS, reachOf, readVerdicts, type Verdicts } from './sensor-flags.ts';
-import {
-  type Counts,
-  type Kind,
-  readCounts,
-  readVehicles,
-  type SingleVehicle,
-  source,
-} from './slots-store.ts';
+import type { Counts, Kind, SingleVehicle } from './slots-store.ts';
 import { readSurroundings } from './surroundings.ts';
 
 /**
@@ -140,46 +130,37 @@ export async function readTraffic(
   }: { now: number; isWhole?: boolean; excluding?: Excluding | undefined } & WantedVehicles,
 ): Promise<Traffic> {
   const range = { from: segments[0]?.from ?? 0, until: segments.at(-1)?.until ?? 0 };
-  const [sensors, stays, surroundings] = await Promise.all([
-    readSensors(db, place),
-    findStays(db, place, range),
+  const end = Math.max(range.from, Math.min(range.until, Math.ceil(now / SLOT_MS) * SLOT_MS));
+  const [{ sensors, counters, phases, changes, periodic, ...reading }, surroundings] = await Promise.all([
+    findCounters(db, place, range, end),
     excluding && readSurroundings(db, place, Math.min(range.until, now)),
   ]);
-  const counting = sensors.flatMap(({ sensorId, source: counted }) =>
-    counted === null ? [] : [{ sensorId, source: counted }],
-  );
-  const byId = new Map(
-    sensors.flatMap((sensor) => (sensor.source === null ? [] : [[sensor.sensorId, sensor] as const])),
-  );
-  const end = Math.max(range.from, Math.min(range.until, Math.ceil(now / SLOT_MS) * SLOT_MS));
-  const counters = stays.flatMap(({ sensorId, from, until }): Counter[] => {
-    const sensor = byId.get(sensorId);
-    return sensor ? [{ ...sensor, from: from ?? range.from, until: Math.min(until ?? end, end) }] : [];
-  });
-  const phases = phasesOf(counters, range);
-  const isPeriodic = (sensor: KnownSensor): boolean => sensor.source === source.COUNTED;
-  const periodic = sensors.filter(isPeriodic).map(({ sensorId }) => sensorId);
   const known = sensors.filter(({ sensorId }) => counters.some((counter) => counter.sensorId === sensorId));
-  const single = known.filter((sensor) => !isPeriodic(sensor)).map(({ sensorId }) => sensorId);
+  const single = counters.filter(({ isPeriodic }) => !isPeriodic).map(({ sensorId }) => sensorId);
   const past = { from: range.from, until: end };
   const isSilenceJudged = surroundings && excluding?.isSilenceJudged !== false;
-  const alive = await readAlive(db, single, past, isSilenceJudged ? reachOf(surroundings, known) : REACH_MS);
+  const alive = await readAlive(
+    db,
+    [...new Set(single)],
+    past,
+    isSilenceJudged ? reachOf(surroundings, known) : REACH_MS,
+  );
   const verdicts =
     surroundings && excluding
       ? await readVerdicts(db, place, known, { range: past, now, alive, surroundings, excluding })
       : NO_VERDICTS;
   const { rejected } = verdicts;
-  const changes = phases.slice(1).map(({ from }) => from);
   const cuts = [...new Set([...changes, ...rejected.cuts])].sort((a, b) => a - b);
-  const cover = (within: readonly Segment[]): Promise<CoveringCounter[]> =>
-    coverOf(db, counters, past, alive, { ids: periodic, segments: within });
+  const cover = (segments: readonly Segment[], { readSpans }: PlaceCounts): Promise<CoveringCounter[]> =>
+    coverOf(db, counters, past, alive, { segments, readSpans });
   const whole = cutSegments(segments, cuts);
-  const [covered, read] = await Promise.all([cover(whole), readCounts(db, place, counting, whole, isWhole)]);
+  const started = reading.startReading(whole, isWhole);
+  const [covered, read] = await Promise.all([cover(whole, started), started.counts]);
   const covering = keptOf(covered, rejected, range);
   const counts = keptCounts(read, rejected);
-  // What a sensor counts while it is not assigned to the place is of its type as well.
+  // What a sensor counts while it does not stand at the place is of its type as well.
   const absent = sensors.filter(({ sensorId }) => !covering.some((counter) => counter.sensorId === sensorId));
-  const never = { from: range.from, until: range.from, covered: new Float64Array() };
+  const never = { isPeriodic: false, from: range.from, until: range.from, covered: new Float64Array() };
   const all = [...covering, ...absent.map((sensor) => ({ ...sensor, ...never }))];
   const choices = chooseTypes(phases, all, counts, range);
   const isWanted = wantedOf(wanted);
@@ -210,22 +191,27 @@ export async function readTraffic(
         : [],
     readVolumes: async (bounds) => {
       const within = cutSegments([{ minutes: slotsWithin(bounds), ...rangeOf(bounds) }], cuts);
-      const volumes = keptCounts(await readCounts(db, place, counting, within, isWanted !== null), rejected);
+      const volumes = reading.startReading(within, isWanted !== null);
       // Shorter slots do not contain the longer periods.
-      const by = periodic.length === 0 ? covering : keptOf(await cover(within), rejected, range);
+      const [by, found] = await Promise.all([
+        periodic.length === 0
+          ? covering
+          : cover(within, volumes).then((each) => keptOf(each, rejected, range)),
+        volumes.counts.then((each) => keptCounts(each, rejected)),
+      ]);
       return binsOf(bounds, {
-        rollups: rollupsOf(volumes, all, choices, isWanted),
+        rollups: rollupsOf(found, all, choices, isWanted),
         kinds: [],
         ...knownOf(bounds, by),
       });
     },
     readSpeeds: async () => {
       const roleOf = rolesOf(all, choices);
-      return (await readVehicles(db, place, counting, range)).filter(
+      const { open, assigned } = await reading.readVehicles();
+      const isOpen = ({ sensorId, slot }: SingleVehicle): boolean => roleOf(sensorId, slot).hasSpeeds;
+      return [...open.filter(isOpen), ...assigned].filter(
         (vehicle) =>
-          !rejected.hasCounts(vehicle.sensorId, vehicle.slot) &&
-          roleOf(vehicle.sensorId, vehicle.slot).hasSpeeds &&
-          (isWanted?.(vehicle) ?? vehicle.isMotor),
+          !rejected.hasCounts(vehicle.sensorId, vehicle.slot) && (isWanted?.(vehicle) ?? vehicle.isMotor),
       );
     },
   };
@@ -366,18 +352,20 @@ async function readAlive(
  * The time that each sensor covers: in which it was ONLINE according to its status history or sent every vehicle, slots in which it saw
  * anything, and silence of at most 20 minutes between two vehicles. Sensors that count intervals cover these.
  * @param alive as from `readAlive`, of those that send vehicles
- * @param periodic the sensors that count intervals, and the slots that are read
+ * @param periods the slots that are read, and how
  */
 async function coverOf(
   db: Executor,
   counters: readonly Counter[],
   range: Interval,
   alive: ReadonlyMap<string, readonly number[]>,
-  periodic: { readonly ids: readonly string[]; readonly segments: readonly Segment[] },
+  periods: Pick<PlaceCounts, 'readSpans'> & { readonly segments: readonly Segment[] },
 ): Promise<CoveringCounter[]> {
   const ids = [...alive.keys()];
+  const present = counters.filter(({ isPeriodic, detectors }) => isPeriodic && !detectors);
+  const periodic = [...new Set(present.map(({ sensorId }) => sensorId))];
   const [counted, online, observed] = await Promise.all([
-    readCountedSpans(db, periodic.ids, periodic.segments),
+    readCountedSpans(db, periodic, periods.segments),
     readOnlineSpans(db, ids, range),
     readObservedSpans(db, ids, range),
   ]);
@@ -387,15 +375,22 @@ async function coverOf(
       if ((slots[n + 1] ?? slot) - slot === MAX_SILENCE_MS)
         doubtful.push([id, slot], [id, slot + MAX_SILENCE_MS]);
   const edges = await readEdges(db, doubtful);
-  return counters.map((counter) => {
-    if (periodic.ids.includes(counter.sensorId)) {
-      const spans = counted.filter(({ sensorId }) => sensorId === counter.sensorId);
+  const coveredBy = new Map(
+    ids.map((id) => {
+      const spans = [...online, ...observed].filter(({ sensorId }) => sensorId === id);
+      return [id, coverSlots([...spans, ...silencesOf(id, alive.get(id) ?? [], edges)], range)];
+    }),
+  );
+  return Promise.all(
+    counters.map(async (counter) => {
+      const { sensorId, isPeriodic, detectors } = counter;
+      if (!isPeriodic) return { ...counter, covered: coveredBy.get(sensorId) ?? new Float64Array() };
+      const spans = detectors
+        ? await periods.readSpans(counter)
+        : counted.filter((span) => span.sensorId === sensorId);
       return { ...counter, covered: coverSlots(spans, range) };
-    }
-    const spans = [...online, ...observed].filter(({ sensorId }) => sensorId === counter.sensorId);
-    const silences = silencesOf(counter.sensorId, alive.get(counter.sensorId) ?? [], edges);
-    return { ...counter, covered: coverSlots([...spans, ...silences], range) };
-  });
+    }),
+  );
 }
 
 /** The slots of five minutes within a range, which begins with one, in which a sensor saw anything, in order. */

@@ -33,10 +33,10 @@ export async function getOutages(
   input: OutagesInput,
 ): Promise<Page<Outage> & { timezone: string }> {
   const { timezone: zone } = parts.settings.current();
-  const { sensorId, locationId, skip, take } = input;
+  const { sensorId, locationId, pointId, skip, take } = input;
   const now = parts.clock.now();
   const minimum = input.minimumMinutes * MINUTE_MS;
-  if (sensorId === undefined && locationId === undefined) {
+  if ((sensorId ?? locationId ?? pointId) === undefined) {
     const hours = THRESHOLDS.noHitsHours;
     const limits = { silent: now - minimum, empty: now - hours.MAINLINE * HOUR_MS };
     const { items, total } = await listStoppedSensors(parts.db, limits, { skip, take });

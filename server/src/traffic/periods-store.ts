@@ -127,7 +127,7 @@ export async function addPeriodSums(
   const periods = sums.map(({ period }) => period);
   await tx.execute(sql`
     WITH one AS MATERIALIZED (
-      SELECT '' AS vehicle_type, one.*, start + make_interval(secs => seconds) AS until
+      SELECT '' AS vehicle_type, '' AS event_type, one.*, start + make_interval(secs => seconds) AS until
       FROM unnest(${textsOf(sums, ({ vehicleClass }) => vehicleClass)}, ${textsOf(periods, ({ direction }) => direction)},
         ${textsOf(periods, ({ lane }) => lane)}, ${textsOf(periods, ({ movement }) => movement)},
         ${timesOf(periods, ({ start }) => start)}, ${sql.param(periods.map(({ seconds }) => seconds))}::int[],
@@ -176,13 +176,16 @@ export interface CountedSpan extends Interval {
  * How much of each slot the periods of sensors cover. Of directions, lanes and movements that sent anything in the slot, those
  * that reported a gap are missing.
  * @param segments parts of one range, in order
+ * @param cells the only cells that matter; null for all
  */
 export async function readCountedSpans(
   db: Executor,
   sensorIds: readonly string[],
   segments: readonly Segment[],
+  cells: readonly number[] | null = null,
 ): Promise<CountedSpan[]> {
-  if (sensorIds.length === 0) return [];
+  if (sensorIds.length === 0 || segments.length === 0) return [];
+  const among = cells === null ? sql`` : sql`AND cell = ANY (${sql.param(cells)}::int[])`;
   const parts = inSegments(
     segments,
     sql`sensor_id = ANY (${sql.param(sensorIds)}::uuid[]) AND source = ${source.COUNTED}`,
@@ -197,7 +200,7 @@ export async function readCountedSpans(
       SELECT minutes, sensor_id, slot, cell, sum(value) FILTER (WHERE measure = ${measure.EXPECTED}) AS expected,
         coalesce(sum(value) FILTER (WHERE measure = ${measure.COVERED}), 0) AS covered
       FROM (${sql.join(parts, sql` UNION ALL `)}) AS bins, unnest(cells, measures, sums) AS one (cell, measure, value)
-      WHERE measure IN (${measure.EXPECTED}, ${measure.COVERED}) GROUP BY 1, 2, 3, 4
+      WHERE measure IN (${measure.EXPECTED}, ${measure.COVERED}) ${among} GROUP BY 1, 2, 3, 4
     ) AS channels GROUP BY minutes, sensor_id, slot HAVING sum(expected) > 0`);
   return rows.map(({ sensor_id: sensorId, from, minutes, share }) => ({
     sensorId,

@@ -13,6 +13,7 @@ import { inTransaction } from '../platform/database/transaction.ts';
 import { heldAt } from '../platform/history.ts';
 import { resolveTime } from '../platform/time.ts';
 import type { KnownSensor } from '../sensors/sensor-keys.ts';
+import { type Assigned, foreignDirection } from './assigned.ts';
 import {
   addPeriodSums,
   endOf,
@@ -22,6 +23,7 @@ import {
   putPeriods,
   type StoredPeriod,
 } from './periods-store.ts';
+import { readAssignedOf } from './points-store.ts';
 import { noteUnjudged } from './quality-store.ts';
 import { isPlausibleBin, measure } from './slots-store.ts';
 
@@ -42,7 +44,11 @@ export async function storePeriods(
   isDry = false,
 ): Promise<IngestedPeriod[]> {
   const { timezone } = settings.current();
-  const read = given.map((each) => readAs(each, sensor, timezone, clock.now()));
+  const assignments = await readAssignedOf(db, sensor.id);
+  const read = given.map((each) => {
+    const period = readAs(each, sensor, timezone, clock.now());
+    return 'error' in period ? period : (refuseDirection(period, assignments) ?? period);
+  });
   const periods = read.flatMap((each) => ('error' in each ? [] : [each]));
   if (periods.length === 0) return read.flatMap((each) => ('error' in each ? [each] : []));
   const results = await inTransaction(db, async (tx) => {
@@ -101,6 +107,16 @@ function readAs(given: unknown, sensor: KnownSensor, timezone: string, now: numb
     content: JSON.parse(JSON.stringify(content)),
   };
   return period;
+}
+
+/** Why a period is not of the point to which its sensor is assigned; null if it may be. */
+function refuseDirection(period: StoredPeriod, assignments: readonly Assigned[]) {
+  const direction = foreignDirection(assignments, period.start, period);
+  return direction === null
+    ? null
+    : refusal(
+        `direction: The sensor is assigned to a point ${direction}, which has no vehicles of the direction ${period.direction}: send those of its direction, or assign a channel of the sensor to another point`,
+      );
 }
 
 interface Changed {

@@ -10,6 +10,7 @@ import { notFound } from '../platform/error.ts';
 import { always, type History } from '../platform/history.ts';
 import { type Interval, SLOT_MS, slotOf } from '../platform/time.ts';
 import { locationLimits, type Placement, readPlacements } from '../sensors/placements-store.ts';
+import { getAnyPoint } from './points-store.ts';
 import { countingOf, SENT } from './presence-store.ts';
 import { type Segment, segmentsOf } from './segments.ts';
 import {
@@ -32,10 +33,11 @@ export interface LimitedPlace extends Place {
   readonly limits: History<number | null>;
 }
 
-/** The sensor or location of a query. */
+/** The sensor, location or measuring point of a query. */
 export interface WantedPlace {
   readonly sensorId?: string | undefined;
   readonly locationId?: string | undefined;
+  readonly pointId?: string | undefined;
   /** Only what the sensor saw while it stood at this location; null for none that still exists. */
   readonly installedAt?: string | null | undefined;
   /** Whether the sensor may be a deleted one. */
@@ -43,13 +45,18 @@ export interface WantedPlace {
 }
 
 /**
- * The sensor or location of the query.
+ * The sensor, location or point of the query.
  * @throws AppError `notFound`
  */
 export async function getPlace(
   db: Executor,
-  { sensorId, locationId, installedAt, mayBeDeleted = false }: WantedPlace,
+  { sensorId, locationId, pointId, installedAt, mayBeDeleted = false }: WantedPlace,
 ): Promise<LimitedPlace> {
+  if (pointId !== undefined) {
+    const point = await getAnyPoint(db, pointId);
+    const location = await getPlace(db, { locationId: point.locationId });
+    return point.id === location.id ? location : { ...location, kind: 'point', id: point.id };
+  }
   if (sensorId !== undefined) {
     const [found] = isUuid(sensorId)
       ? await db
@@ -80,7 +87,7 @@ export async function getPlace(
       : [];
   if (!row) throw notFound('Location');
   const limits = (await locationLimits.read(db, [row.id])).get(row.id) ?? always(row.speedLimit);
-  return { kind: 'location', ...row, limits: onSlots(limits) };
+  return { kind: 'location', ...row, locationId: row.id, limits: onSlots(limits) };
 }
 
 /** Whether a placement is at a location, or (null) at none that still exists. */
@@ -127,7 +134,7 @@ interface TopRow extends Record<string, unknown> {
 export type TopLocation = Omit<TopLocations['locations'][number], 'shareOverLimit'> & {
   /** Whether its limit changed within the range. */
   readonly isLimitChanged: boolean;
-  /** Whether sensors of several types were there, which may have counted the same vehicles. */
+  /** Whether sensors of several types were there, which may have counted the same vehicles, any were assigned to its points, or moves were entered afterwards. */
   readonly isMixed: boolean;
 };
 
@@ -157,6 +164,16 @@ export async function listTopLocations(db: Executor, range: Interval): Promise<T
         TABLE sent UNION ALL SELECT location_id, id FROM sensors
       ) AS here JOIN counting USING (sensor_id)
       WHERE source IS NOT NULL AND location_id IS NOT NULL GROUP BY 1 HAVING count(DISTINCT type) > 1
+    ), assigned AS MATERIALIZED (
+      SELECT DISTINCT location_id FROM measuring_points AS points JOIN detector_assignments AS held ON point_id = points.id
+      WHERE role = 'COUNT' AND coalesce(held.valid_from < ${moment(whole.until)}, true)
+        AND coalesce(held.valid_until > ${moment(whole.from)}, true)
+      UNION SELECT location_id FROM (
+        SELECT location_id, sensor_id FROM sensor_places UNION ALL SELECT location_id, sensor_id FROM traffic_places
+      ) AS known WHERE sensor_id IN (
+        SELECT sensor_id FROM sensor_places
+        WHERE entered_at > ${moment(whole.from)} AND since < ${moment(whole.until)}
+      )
     ), passed (id, vehicles, measured, speed_sum) AS (
       ${sql.join(rolledUp, sql` UNION ALL `)}
       UNION ALL
@@ -167,12 +184,13 @@ export async function listTopLocations(db: Executor, range: Interval): Promise<T
       SELECT id, sum(vehicles)::bigint AS volume, sum(measured)::bigint AS measured, sum(speed_sum) AS speed_sum
       FROM passed GROUP BY id HAVING sum(vehicles) > 0
     )
-    SELECT id, name, speed_limit, volume, measured, id IN (SELECT location_id FROM mixed) AS mixed,
+    SELECT id, name, speed_limit, coalesce(volume, 0) AS volume, coalesce(measured, 0) AS measured,
+      id IN (SELECT location_id FROM mixed UNION SELECT location_id FROM assigned) AS mixed,
       EXISTS (
         SELECT FROM location_limits WHERE location_id = id AND since > ${moment(whole.from)} AND since < ${moment(whole.until)}
       ) AS changed,
       round(speed_sum / nullif(measured, 0) / 1000, 3)::double precision AS mean_speed
-    FROM summed JOIN locations USING (id)`);
+    FROM locations LEFT JOIN summed USING (id) WHERE summed.id IS NOT NULL OR id IN (SELECT location_id FROM assigned)`);
   return rows.map((row) => ({
     locationId: row.id,
     locationName: row.name,
@@ -255,6 +273,14 @@ export interface LiveLocation extends Record<string, unknown> {
   readonly usual_sum: number;
 }
 
+// Where sensors are assigned, these count, whatever their types.
+const typeOfLive = sql.raw(
+  `CASE WHEN location_id IN (SELECT location_id FROM assigned) THEN '' ELSE counting.type END`,
+);
+const isLive = sql.raw(
+  `(location_id NOT IN (SELECT location_id FROM assigned) OR (location_id, sensor_id) IN (TABLE assigned))`,
+);
+
 const USUAL_MS = 7 * DAY_MS;
 
 /**
@@ -275,6 +301,11 @@ export async function readLive(db: Executor, range: Interval): Promise<LiveLocat
       SELECT location_id, sensor_id FROM ${SENT} AS sent
     ), counting AS MATERIALIZED (
       ${countingOf(sql`SELECT sensor_id FROM sent UNION SELECT id FROM sensors`)}
+    ), assigned AS MATERIALIZED (
+      SELECT points.location_id, sensor_id
+      FROM measuring_points AS points JOIN detector_assignments AS held ON point_id = points.id
+      WHERE role = 'COUNT' AND coalesce(held.valid_from < ${moment(range.until)}, true)
+        AND coalesce(held.valid_until > ${moment(range.from)}, true)
     ), passed (location_id, sensor_id, n, measured, speed_sum) AS MATERIALIZED (
       SELECT location_id, sensor_id, vehicles, measured, speed_sum FROM traffic_bins JOIN counting USING (sensor_id, source)
       WHERE minutes = 1 AND slot >= ${moment(range.from)} AND slot < ${moment(range.until)}
@@ -284,13 +315,14 @@ export async function readLive(db: Executor, range: Interval): Promise<LiveLocat
         JOIN counting USING (sensor_id, source)
       WHERE ${isOfMotor}
     ), live AS (
-      SELECT location_id, type, coalesce(sum(n), 0)::bigint AS n, coalesce(sum(measured), 0)::bigint AS measured,
+      SELECT location_id, ${typeOfLive} AS type, coalesce(sum(n), 0)::bigint AS n, coalesce(sum(measured), 0)::bigint AS measured,
         coalesce(sum(speed_sum), 0)::bigint AS speed_sum
-      FROM passed JOIN counting USING (sensor_id) GROUP BY 1, 2
+      FROM passed JOIN counting USING (sensor_id) WHERE ${isLive} GROUP BY 1, 2
     ), here AS (
-      SELECT location_id, counting.type, bool_or(status = 'ONLINE') AS monitored, bool_and(silent) AS silent,
+      SELECT location_id, ${typeOfLive} AS type, bool_or(status = 'ONLINE') AS monitored, bool_and(silent) AS silent,
         avg((status = 'ONLINE' OR id IN (SELECT sensor_id FROM passed))::int)::float8 AS covered
-      FROM sensors JOIN counting ON sensor_id = id WHERE location_id IS NOT NULL AND source <> ${source.COUNTED} GROUP BY 1, 2
+      FROM sensors JOIN counting ON sensor_id = id
+      WHERE location_id IS NOT NULL AND source <> ${source.COUNTED} AND ${isLive} GROUP BY 1, 2
     ), by_type AS (
       SELECT location_id, json_agg(json_build_object('type', type, 'n', coalesce(n, 0), 'measured', coalesce(measured, 0),
         'speed_sum', coalesce(speed_sum, 0), 'covered', coalesce(covered, 1), 'monitored', coalesce(monitored, false),

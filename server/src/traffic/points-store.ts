@@ -8,6 +8,8 @@ import { moment } from '../platform/database/moment.ts';
 import { detectorAssignments, locations, measuringPoints, sensors } from '../platform/database/tables.ts';
 import type { Executor, Transaction } from '../platform/database/transaction.ts';
 import { found, notFound } from '../platform/error.ts';
+import { type Assigned, heldSlots } from './assigned.ts';
+import type { Place } from './slots-store.ts';
 
 // Measuring points and the assignments to them, as they are entered.
 
@@ -114,6 +116,11 @@ export async function findOwnPoint(db: Executor, locationId: string): Promise<Me
   );
 }
 
+/** A point, also the one of a location for which none is entered. @throws AppError `notFound` */
+export async function getAnyPoint(db: Executor, id: string): Promise<MeasuringPoint> {
+  return (await findOwnPoint(db, id)) ?? (await getPoint(db, id));
+}
+
 /** An assignment as it is stored, with the location of its point. */
 export type AssignmentRow = typeof detectorAssignments.$inferSelect & { readonly locationId: string };
 type AssignmentFields = typeof detectorAssignments.$inferInsert;
@@ -214,13 +221,15 @@ export interface PointAround extends Pick<MeasuringPoint, 'id' | 'facility' | 's
  */
 export async function readPointsAround(
   db: Executor,
-  { kind, id }: { readonly kind: 'sensor' | 'location'; readonly id: string },
+  { kind, id }: Pick<Place, 'kind' | 'id'>,
   at: number,
 ): Promise<PointAround[]> {
   const here =
-    kind === 'location'
-      ? eq(measuringPoints.locationId, id)
-      : sql`(${detectorAssignments.sensorId} = ${id}::uuid OR ${measuringPoints.locationId} = (
+    kind === 'point'
+      ? eq(measuringPoints.id, id)
+      : kind === 'location'
+        ? eq(measuringPoints.locationId, id)
+        : sql`(${detectorAssignments.sensorId} = ${id}::uuid OR ${measuringPoints.locationId} = (
           SELECT location_id FROM sensors WHERE sensors.id = ${id}::uuid))`;
   const { id: pointId, facility, setting, lanes } = measuringPoints;
   return db
@@ -233,3 +242,51 @@ export async function readPointsAround(
     .where(and(here, isValidAt(measuringPoints, at)))
     .orderBy(sql`${facility} <> 'MAINLINE'`, asc(pointId));
 }
+
+/**
+ * The assignments that decide what counts at a place, in slots of five minutes: those to its points, and all others of the
+ * same sensors. A sensor counts everything for itself, whatever it is assigned for.
+ */
+export async function readAssigned(db: Executor, { kind, id, isVerified }: Place): Promise<Assigned[]> {
+  if (kind === 'sensor') return [];
+  const isHere = kind === 'point' ? sql`points.id = ${id}::uuid` : sql`points.location_id = ${id}::uuid`;
+  const assigned = await selectAssigned(
+    db,
+    isHere,
+    sql`SELECT sensor_id FROM measuring_points AS points JOIN detector_assignments ON point_id = points.id WHERE ${isHere}`,
+  );
+  const exchanged = { COUNT: 'VERIFY', VERIFY: 'COUNT', SPEED: 'SPEED' } as const;
+  return isVerified ? assigned.map((each) => ({ ...each, role: exchanged[each.role] })) : assigned;
+}
+
+/** The assignments of a sensor, in slots of five minutes. */
+export function readAssignedOf(db: Executor, sensorId: string): Promise<Assigned[]> {
+  return selectAssigned(db, sql`true`, sql`SELECT ${sensorId}::uuid`);
+}
+
+async function selectAssigned(db: Executor, isHere: SQL, sensorIds: SQL): Promise<Assigned[]> {
+  // Plan: measuring_points_of_location, then the indexes of detector_assignments.
+  const { rows } = await db.execute<{ assignment: StoredAssignment }>(sql`
+    SELECT json_build_object('id', held.id, 'pointId', held.point_id, 'sensorId', held.sensor_id, 'role', role, 'channel', channel,
+      'lane', lane, 'movement', movement, 'countedTypes', counted_types, 'correctionAngle', correction_angle,
+      'speedUnit', speed_unit, 'from', held.valid_from, 'until', held.valid_until, 'direction', points.direction,
+      'bearing', points.bearing, 'pointFrom', points.valid_from, 'pointUntil', points.valid_until,
+      'isHere', ${isHere}) AS assignment
+    FROM detector_assignments AS held JOIN measuring_points AS points ON points.id = held.point_id
+    WHERE role IN ('COUNT', 'SPEED', 'VERIFY') AND held.sensor_id IN (${sensorIds})
+    ORDER BY held.id`);
+  return rows.flatMap(
+    ({ assignment: { from, until, pointFrom, pointUntil, direction, bearing, ...stored } }) => {
+      const time = (text: string | null): Date | null => (text === null ? null : new Date(text));
+      const held = heldSlots(
+        { validFrom: time(from), validUntil: time(until) },
+        { validFrom: time(pointFrom), validUntil: time(pointUntil) },
+      );
+      return held ? [{ ...stored, point: { direction, bearing }, ...held }] : [];
+    },
+  );
+}
+
+type StoredAssignment = Omit<Assigned, 'from' | 'until' | 'point'> &
+  Assigned['point'] &
+  Record<'from' | 'until' | 'pointFrom' | 'pointUntil', string | null>;

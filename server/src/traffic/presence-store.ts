@@ -3,6 +3,7 @@ import { moment } from '../platform/database/moment.ts';
 import type { Executor } from '../platform/database/transaction.ts';
 import { ENDLESS, type Interval, SLOT_MS } from '../platform/time.ts';
 import { firstContact, listDowntimes } from '../sensors/status-store.ts';
+import { readAssigned } from './points-store.ts';
 import { segmentsOf } from './segments.ts';
 import {
   ALIVE_BIT,
@@ -63,15 +64,28 @@ interface CountingRow extends Record<string, unknown> {
   silent: boolean;
 }
 
-/** All sensors that are or were at a place, with what they count. */
-export async function readSensors(db: Executor, { kind, id }: Place): Promise<KnownSensor[]> {
-  const ids =
+/** All sensors that are or were at a place, or count for a measuring point, with what they count. */
+export function readSensors(db: Executor, { kind, id }: Place): Promise<KnownSensor[]> {
+  return knownSensors(
+    db,
     kind === 'sensor'
       ? sql`SELECT ${id}::uuid`
-      : sql`
+      : kind === 'point'
+        ? sql`SELECT DISTINCT sensor_id FROM detector_assignments WHERE point_id = ${id}::uuid AND role = 'COUNT'`
+        : sql`
         SELECT sensor_id FROM ${SENT} AS sent WHERE location_id = ${id}::uuid
         UNION SELECT id FROM sensors WHERE location_id = ${id}::uuid
-        UNION SELECT sensor_id FROM sensor_places WHERE location_id = ${id}::uuid`;
+        UNION SELECT sensor_id FROM sensor_places WHERE location_id = ${id}::uuid`,
+  );
+}
+
+/** Sensors, wherever they are, with what they count. */
+export async function readSensorsById(db: Executor, ids: readonly string[]): Promise<KnownSensor[]> {
+  return ids.length === 0 ? [] : knownSensors(db, sql`SELECT unnest(${sql.param(ids)}::uuid[])`);
+}
+
+/** @param ids a query of ids of sensors */
+async function knownSensors(db: Executor, ids: SQL): Promise<KnownSensor[]> {
   const { rows } = await db.execute<CountingRow>(countingOf(ids));
   return rows.map(({ sensor_id: sensorId, silent: isSilent, type, source }) => ({
     sensorId,
@@ -89,10 +103,54 @@ export interface Stay {
 }
 
 /** The sensors whose silence affects a place within the range. */
-export function findStays(db: Executor, place: Place, range: Interval): Promise<Stay[]> | Stay[] {
+export async function findStays(db: Executor, place: Place, range: Interval): Promise<Stay[]> {
+  if (place.kind === 'point')
+    return (await readAssigned(db, place))
+      .filter(
+        ({ isHere, role, from, until }) =>
+          isHere && role === 'COUNT' && from < range.until && until > range.from,
+      )
+      .map(({ sensorId, from, until }) => ({
+        sensorId,
+        from: Number.isFinite(from) ? from : null,
+        until: Number.isFinite(until) ? until : null,
+      }));
   return place.kind === 'sensor'
     ? (place.spans ?? [ENDLESS]).map(({ from, until }) => ({ sensorId: place.id, from, until }))
     : staysAtLocation(db, place.id, range);
+}
+
+/** A time for which the location of a sensor was entered afterwards, so that its counts are stored with another one. */
+export interface Moved extends Interval {
+  readonly sensorId: string;
+  readonly locationId: string | null;
+}
+
+/** The moves that were entered afterwards and concern a range, in slots of five minutes; some overlap. */
+export async function readMoved(db: Executor, range: Interval): Promise<Moved[]> {
+  // Plan: sensor_places_entered.
+  const { rows } = await db.execute<{
+    sensor_id: string;
+    location_id: string | null;
+    since: number;
+    until: number;
+  }>(sql`
+    SELECT sensor_id, location_id, ${milliseconds('greatest(places.since, entered.since)')} AS since,
+      ${milliseconds('least(places.until, entered.until)')} AS until
+    FROM (
+      SELECT sensor_id, date_bin('5 minutes', since, ${ORIGIN}) AS since, date_bin('5 minutes', entered_at, ${ORIGIN}) AS until
+      FROM sensor_places WHERE entered_at IS NOT NULL AND since < ${moment(range.until)} AND entered_at > ${moment(range.from)}
+    ) AS entered JOIN (
+      SELECT sensor_id, location_id, since, lead(since) OVER (PARTITION BY sensor_id ORDER BY since) AS until
+      FROM (
+        SELECT sensor_id, location_id, CASE WHEN since = '-infinity' THEN since ELSE date_bin('5 minutes', since, ${ORIGIN}) END AS since
+        FROM sensor_places WHERE sensor_id IN (SELECT sensor_id FROM sensor_places WHERE entered_at IS NOT NULL)
+      ) AS slots
+    ) AS places USING (sensor_id)
+    WHERE places.since < entered.until AND coalesce(places.until > entered.since, true)`);
+  return rows.flatMap(({ sensor_id: sensorId, location_id: locationId, since, until }) =>
+    since < until ? [{ sensorId, locationId, from: since, until }] : [],
+  );
 }
 
 /** A period in which something is known about a sensor. */
@@ -184,7 +242,7 @@ export async function readObservedSpans(
 }
 
 /** The parts of a period between some others, which are in order. */
-function without(others: readonly Interval[], { from, until }: Interval): Interval[] {
+export function without(others: readonly Interval[], { from, until }: Interval): Interval[] {
   const starts = [from, ...others.map((other) => Math.max(from, other.until))];
   const ends = [...others.map((other) => Math.min(until, other.from)), until];
   return starts

@@ -181,7 +181,7 @@ function rejectedOf(
         return { severity, from: isEmpty && !isPeriodic.get(id) ? from + 1 : from, until, isEmpty };
       });
   const decidedAbout = (id: string) =>
-    reviews.filter(({ placeId }) => placeId === id || placeId === place.id);
+    reviews.filter(({ placeId }) => [id, place.id, place.locationId].includes(placeId));
   return new Rejected(
     new Map(
       [...new Set([...isPeriodic.keys(), place.id])].map((id) => {

@@ -82,10 +82,14 @@ export async function removeDaysNotKept(
   return rows;
 }
 
-/** A sensor or a location. */
+/** A sensor, a location or a measuring point. */
 export interface Place {
-  readonly kind: 'sensor' | 'location';
+  readonly kind: 'sensor' | 'location' | 'point';
   readonly id: string;
+  /** Of a location and of a measuring point. */
+  readonly locationId?: string;
+  /** Of a measuring point: whether what verifies it counts instead of what counts there. */
+  readonly isVerified?: boolean;
   /** The only times that count, on slots of five minutes and in order; all of time by default. */
   readonly spans?: readonly Interval[];
 }
@@ -100,6 +104,11 @@ export const source = { EARLIER: 0, DETECTION: 1, PLATE: 2, OTHER: 3, COUNTED: 4
 export const sourceOf =
   sql.raw(`(CASE WHEN event_type IN ('VEHICLE_DETECTION', 'SPEED_DETECTION') THEN ${source.DETECTION}
       WHEN event_type = 'PLATE_RECOGNITION' THEN ${source.PLATE} ELSE ${source.OTHER} END)::smallint`);
+
+/** The type of an event if it is not the usual one of its source, otherwise ''. */
+const unusualType = sql.raw(
+  `(CASE WHEN event_type IN ('VEHICLE_DETECTION', 'PLATE_RECOGNITION', 'INCIDENT') THEN '' ELSE event_type END)`,
+);
 
 /** The sensor of events without one. */
 export const NO_SENSOR = sql.raw(`'00000000-0000-0000-0000-000000000000'::uuid`);
@@ -132,7 +141,7 @@ export const isOfMotor = sql`(CASE WHEN vehicle_class = ''
   ELSE vehicle_class <> ALL (${sql.param(NON_MOTOR_CLASSES)}::text[]) END)`;
 
 /** The columns that distinguish kinds of vehicles. */
-export const KIND = sql.raw('vehicle_type, vehicle_class, direction, lane, movement');
+export const KIND = sql.raw('vehicle_type, vehicle_class, direction, lane, movement, event_type');
 
 /** A kind of vehicle, as the device sent it; '' for none. */
 export interface Kind {
@@ -143,6 +152,8 @@ export interface Kind {
   readonly lane: string;
   /** As `LEG` or `LEG:TURN`. */
   readonly movement: string;
+  /** The type of the events; '' for the usual one of their source, VEHICLE_DETECTION or PLATE_RECOGNITION. */
+  readonly eventType: string;
   /** Whether these are in the volume: not pedestrians and bicycles. */
   readonly isMotor: boolean;
 }
@@ -193,7 +204,7 @@ export const EARLIER = sql.raw(`
     ARRAY[squares, speed_sum - excess, n - measured] || counts::bigint[] AS sums
   FROM traffic_rollups
     JOIN traffic_cells ON traffic_cells.vehicle_type = traffic_rollups.vehicle_type
-      AND (vehicle_class, direction, lane, movement) = ('', '', '', '')
+      AND (vehicle_class, direction, lane, movement, event_type) = ('', '', '', '', '')
     CROSS JOIN LATERAL (
       SELECT coalesce(sum(count) FILTER (WHERE bin BETWEEN 1 AND ${MAX_SPEED}), 0) AS plausible,
         coalesce(sum(count * bin * 1000::bigint) FILTER (WHERE bin > ${MAX_SPEED}), 0)::bigint AS excess,
@@ -237,6 +248,25 @@ export function passedWithin({ from, until }: Interval): SQL {
   );
 }
 
+/** What is read: everything at a location, or what sensors saw anywhere. */
+export type Read = Pick<Place, 'spans'> &
+  ({ readonly locationId: string } | { readonly sensorIds: readonly string[] });
+
+/** What is read of a place; of a measuring point, nothing but its sensors. */
+export function readOf({ kind, id, spans }: Place): Read {
+  const only = spans && { spans };
+  if (kind === 'location') return { locationId: id, ...only };
+  return { sensorIds: kind === 'sensor' ? [id] : [], ...only };
+}
+
+function isRead(read: Read): SQL {
+  if ('locationId' in read) return sql`location_id = ${read.locationId}::uuid`;
+  const [only] = read.sensorIds;
+  return read.sensorIds.length === 1
+    ? sql`sensor_id = ${only}::uuid`
+    : sql`sensor_id = ANY (${sql.param(read.sensorIds)}::uuid[])`;
+}
+
 /** A sensor with the source whose events it counts. */
 export interface Counting {
   readonly sensorId: string;
@@ -246,31 +276,34 @@ export interface Counting {
 const NO_COUNTS: Counts = { kinds: new Map(), rows: [] };
 
 /**
- * The counts of a place.
- * @param counting the sensors that count, with their sources; counts from before sources were known are always included
- * @param isWhole false to read motor vehicles only, without their kinds and with any plausible speed
+ * Counts of sensors.
+ * @param counting the sensors that count, with their sources
+ * @param options `isWhole`: false to read motor vehicles only, without their kinds and with any plausible speed;
+ *   `hasEarlier`: whether to include counts from before sources were known
  */
 export async function readCounts(
   db: Executor,
-  { kind, id, spans = [ENDLESS] }: Place,
+  read: Read,
   counting: readonly Counting[],
   wanted: readonly Segment[],
-  isWhole = true,
+  { isWhole = true, hasEarlier = true }: { readonly isWhole?: boolean; readonly hasEarlier?: boolean } = {},
 ): Promise<Counts> {
+  const { spans = [ENDLESS] } = read;
   const segments = partsWithin(wanted, spans);
-  if (segments.length === 0) return NO_COUNTS;
+  if (segments.length === 0 || ('sensorIds' in read && read.sensorIds.length === 0)) return NO_COUNTS;
   const range = {
     from: Math.min(...segments.map(({ from }) => from)),
     until: Math.max(...segments.map(({ until }) => until)),
   };
-  const here = kind === 'sensor' ? sql`sensor_id = ${id}::uuid` : sql`location_id = ${id}::uuid`;
+  const here = isRead(read);
+  const earlier = hasEarlier ? sql`source = 0 OR ` : sql``;
   const columns = isWhole
     ? sql`cells, measures, sums`
     : sql`ARRAY[0, 0] AS cells, '{-1,1}'::smallint[] AS measures, ARRAY[vehicles - measured, measured] AS sums`;
   const rolledUp = inSegments(segments, here).map(
     (condition) => sql`
       SELECT slot, sensor_id, ${columns} FROM ${BINS} AS bins
-      WHERE ${condition} AND (source = 0 OR (sensor_id, source) IN (SELECT sensor_id, source FROM counting))`,
+      WHERE ${condition} AND (${earlier}(sensor_id, source) IN (SELECT sensor_id, source FROM counting))`,
   );
   const ids = counting.map(({ sensorId }) => sensorId);
   const sources = counting.map((each) => each.source);
@@ -299,9 +332,9 @@ export async function readCounts(
     SELECT array_agg(date_part('epoch', slot)::bigint)::text AS slots, array_agg(sensor_id) AS sensors,
       string_agg(cells::text, ',') AS cells, string_agg(measures::text, ',') AS measures, string_agg(sums::text, ',') AS sums,
       (SELECT json_agg(json_build_object('cell', cell, 'vehicleType', vehicle_type, 'vehicleClass', vehicle_class,
-        'direction', direction, 'lane', lane, 'movement', movement, 'isMotor', is_motor)) FROM (
+        'direction', direction, 'lane', lane, 'movement', movement, 'eventType', event_type, 'isMotor', is_motor)) FROM (
         SELECT cell, ${KIND}, is_motor FROM fresh_kinds
-        UNION ALL SELECT 0, '', '', '', '', '', true
+        UNION ALL SELECT 0, '', '', '', '', '', '', true
         UNION ALL SELECT id, ${KIND}, is_motor FROM traffic_cells WHERE id IN (SELECT cell FROM used)
       ) AS kind) AS kinds
     FROM counted`);
@@ -312,7 +345,7 @@ export async function readCounts(
     kinds: new Map(row.kinds?.map(({ cell, ...kind }) => [cell, kind])),
     rows: numbersOf(row.slots).map((seconds, n) => ({
       slot: seconds * 1_000,
-      sensorId: row.sensors[n] ?? id,
+      sensorId: row.sensors[n] ?? '',
       cells: cells[n] ?? [],
       measures: measures[n] ?? [],
       sums: sums[n] ?? [],
@@ -320,8 +353,8 @@ export async function readCounts(
   };
 }
 
-/** A vehicle with a plausible speed. */
-export interface SingleVehicle extends Pick<Kind, 'vehicleType' | 'vehicleClass' | 'isMotor'> {
+/** A vehicle with a plausible speed; with its channel if it was asked for. */
+export interface SingleVehicle extends Kind {
   /** Of five minutes, in Unix milliseconds. */
   readonly slot: number;
   readonly sensorId: string;
@@ -334,31 +367,42 @@ interface VehiclesRow extends Record<string, unknown> {
   sensors: string[];
   types: string[];
   classes: string[];
+  directions?: string[];
+  lanes?: string[];
+  movements?: string[];
+  event_types?: string[];
   motors: boolean[];
   speeds: string;
 }
 
 /**
- * Each vehicle at a place whose event is still stored, by its speed.
+ * Each vehicle whose event is still stored, by its speed.
  * @param counting as for `readCounts`
+ * @param isByChannel whether to read their directions, lanes, movements and types of events
  */
 export async function readVehicles(
   db: Executor,
-  { kind, id, spans = [ENDLESS] }: Place,
+  read: Read,
   counting: readonly Counting[],
   range: Interval,
+  isByChannel = false,
 ): Promise<SingleVehicle[]> {
+  if (counting.length === 0) return [];
+  const { spans = [ENDLESS] } = read;
+  const channels = sql`, array_agg(direction) AS directions, array_agg(lane) AS lanes, array_agg(movement) AS movements,
+      array_agg(event_type) AS event_types`;
   const ids = counting.map(({ sensorId }) => sensorId);
   const sources = counting.map((each) => each.source);
-  const here = kind === 'sensor' ? sql`true` : sql`location_id = ${id}::uuid`;
+  const here = 'locationId' in read ? isRead(read) : sql`true`;
   // Plan: events_by_sensor.
   const { rows } = await db.execute<VehiclesRow>(sql`
     SELECT array_agg(date_part('epoch', date_bin('5 minutes', event_time(id), ${ORIGIN}))::bigint)::text AS slots,
       array_agg(sensor_id) AS sensors, array_agg(vehicle_type) AS types, array_agg(vehicle_class) AS classes,
-      array_agg(${isOfMotor}) AS motors, array_agg(speed)::text AS speeds
+      array_agg(${isOfMotor}) AS motors, array_agg(speed)::text AS speeds${isByChannel ? channels : sql``}
     FROM (
       SELECT id, sensor_id, coalesce(vehicle_type, '') AS vehicle_type, coalesce(vehicle_class, '') AS vehicle_class,
-        vehicle_speed AS speed, ${sourceOf} AS source
+        coalesce(direction, '') AS direction, coalesce(lane, '') AS lane, coalesce(movement, '') AS movement,
+        ${unusualType} AS event_type, vehicle_speed AS speed, ${sourceOf} AS source
       FROM events
       WHERE sensor_id = ANY (${sql.param(ids)}::uuid[]) AND ${here} AND event_type <> 'INCIDENT'
         AND vehicle_speed > 0 AND vehicle_speed <= ${MAX_SPEED} AND ${sql.join([passedWithin(range), ...idWithinAny(spans)], sql` AND `)}
@@ -372,6 +416,10 @@ export async function readVehicles(
     sensorId: row.sensors[n] ?? '',
     vehicleType: row.types[n] ?? '',
     vehicleClass: row.classes[n] ?? '',
+    direction: row.directions?.[n] ?? '',
+    lane: row.lanes?.[n] ?? '',
+    movement: row.movements?.[n] ?? '',
+    eventType: row.event_types?.[n] ?? '',
     isMotor: row.motors[n] ?? true,
     speed: speeds[n] ?? 0,
   }));
@@ -417,7 +465,7 @@ export function passedIn(rows: SQL, condition: SQL): SQL {
   FROM (
     SELECT event_time(id) AS at, sensor_id, location_id, ${sourceOf} AS source, coalesce(vehicle_type, '') AS vehicle_type,
       coalesce(vehicle_class, '') AS vehicle_class, coalesce(direction, '') AS direction, coalesce(lane, '') AS lane,
-      coalesce(movement, '') AS movement, (event_type <> 'INCIDENT')::int AS vehicle,
+      coalesce(movement, '') AS movement, ${unusualType} AS event_type, (event_type <> 'INCIDENT')::int AS vehicle,
       CASE WHEN event_type <> 'INCIDENT' AND speed > 0 AND speed <= ${sql.raw(String(MAX_SPEED))}
         THEN round(speed * 1000)::bigint END AS speed, sign
     FROM (

@@ -7,9 +7,10 @@ import { getSensor } from '../../sensors/store.ts';
 import { type Bin, type Cell, isMotor } from '../bin.ts';
 import { type Parts, readTraffic, segmentsWithin } from '../figures.ts';
 import { indexOf } from '../flow.ts';
-import { getPlace } from '../places-store.ts';
+import { getPlace, type WantedPlace } from '../places-store.ts';
 import { localBounds } from '../range.ts';
 import { KMH_PER_MPH } from '../speed-sample.ts';
+import { getPlaceName } from '../study/store.ts';
 import {
   type ClassGrouping,
   directionCodes,
@@ -190,14 +191,13 @@ function dateFields(local: DateTime): Row {
 
 async function stationRows(
   { db }: Parts,
-  station: Station & Pick<TmgFileInput, 'sensorId' | 'locationId'>,
+  station: Station & WantedPlace,
   channels: readonly Channel[],
   grouping: ClassGrouping,
 ): Promise<Row[]> {
-  const { sensorId, locationId = '' } = station;
-  const { name, coordinates } = await (sensorId === undefined
-    ? getLocation(db, locationId)
-    : getSensor(db, sensorId));
+  const { kind, id, locationId = id } = await getPlace(db, station);
+  const name = await getPlaceName(db, station);
+  const { coordinates } = await (kind === 'sensor' ? getSensor(db, id) : getLocation(db, locationId));
   return channels.map((channel) => ({
     ...keyFields(station, channel),
     Year_Record: station.year,

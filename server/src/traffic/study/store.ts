@@ -5,6 +5,8 @@ import { and, count, desc, eq, getTableColumns, type SQL, sql } from 'drizzle-or
 import { studies } from '../../platform/database/tables.ts';
 import type { Executor } from '../../platform/database/transaction.ts';
 import { AppError, notFound } from '../../platform/error.ts';
+import type { WantedPlace } from '../places-store.ts';
+import { getAnyPoint } from '../points-store.ts';
 
 export type StudyRow = typeof studies.$inferSelect;
 
@@ -86,11 +88,16 @@ export function wrongStatus({ status }: Pick<StudyRow, 'status'>, needed: string
   return new AppError('conflict', `The study is ${status}, and this needs one that is ${needed}`);
 }
 
-/** The name of a place. @throws AppError `notFound` */
+/** The name of a place; that of a point follows that of its location. @throws AppError `notFound` */
 export async function getPlaceName(
   db: Executor,
-  { sensorId, locationId }: { sensorId?: string | undefined; locationId?: string | undefined },
+  { sensorId, locationId, pointId }: Pick<WantedPlace, 'sensorId' | 'locationId' | 'pointId'>,
 ): Promise<string> {
+  if (pointId !== undefined) {
+    const point = await getAnyPoint(db, pointId);
+    const location = await getPlaceName(db, { locationId: point.locationId });
+    return point.id === point.locationId ? location : `${location}, ${point.name}`;
+  }
   const [id, table, noun] =
     locationId === undefined
       ? [sensorId ?? '', sql`sensors`, 'Sensor']

@@ -1,0 +1,315 @@
+import type { Executor } from '../platform/database/transaction.ts';
+import { ENDLESS, type Interval } from '../platform/time.ts';
+import {
+  assignedCounts,
+  assignedVehicles,
+  cellsOf,
+  common,
+  type Detector,
+  detectorsOf,
+  isForVolumes,
+  isOfAllKinds,
+  joinCounts,
+  type Reading,
+  readingsOf,
+} from './assigned.ts';
+import { type Counter, type Phase, phasesOf } from './counting.ts';
+import { type CountedSpan, readCountedSpans } from './periods-store.ts';
+import { readAssigned } from './points-store.ts';
+import {
+  findStays,
+  type KnownSensor,
+  type Moved,
+  readMoved,
+  readSensors,
+  readSensorsById,
+  type Stay,
+  without,
+} from './presence-store.ts';
+import { type Spans, withSpan } from './rejected.ts';
+import { partsWithin, type Segment } from './segments.ts';
+import {
+  type Counts,
+  type Place,
+  type Read,
+  readCounts,
+  readOf,
+  readVehicles,
+  type SingleVehicle,
+  source,
+} from './slots-store.ts';
+
+/** What counts at a place in a range, and how it is read. */
+export interface PlaceCounters {
+  readonly sensors: readonly KnownSensor[];
+  readonly counters: readonly Counter[];
+  readonly phases: readonly Phase[];
+  /** When something else begins to count: no slot may contain one of these times. */
+  readonly changes: readonly number[];
+  /** The sensors that count intervals. */
+  readonly periodic: readonly string[];
+  /**
+   * Begins to read counts.
+   * @param segments parts of the range that are cut at `changes`
+   * @param isWhole false to read the volumes of motor vehicles only
+   */
+  readonly startReading: (segments: readonly Segment[], isWhole: boolean) => PlaceCounts;
+  /** Reads single vehicles; of assigned sensors, only those whose speeds count. */
+  readonly readVehicles: () => Promise<{
+    readonly open: SingleVehicle[];
+    readonly assigned: SingleVehicle[];
+  }>;
+}
+
+/** The counts of a place in some segments. */
+export interface PlaceCounts {
+  readonly counts: Promise<Counts>;
+  /** Reads how much of these segments the periods of a counter cover. */
+  readonly readSpans: (counter: Counter) => Promise<CountedSpan[]>;
+}
+
+/**
+ * Finds what counts at a place. While a sensor is assigned to a measuring point of a location, only assigned sensors count
+ * there; otherwise all that are there do, by their types (`chooseTypes`). Each assignment is a counter of its own.
+ * @param end what comes after it is not missing
+ */
+export async function findCounters(
+  db: Executor,
+  place: Place,
+  range: Interval,
+  end: number,
+): Promise<PlaceCounters> {
+  const [assignments, here, stays, moved] = await Promise.all([
+    readAssigned(db, place),
+    readSensors(db, place),
+    place.kind === 'point' ? [] : findStays(db, place, range),
+    place.kind === 'location' ? readMoved(db, range) : [],
+  ]);
+  const held = detectorsOf(assignments, range);
+  const spans = timeOf(held.filter(isForVolumes));
+  const detectors =
+    place.kind === 'location' ? held.filter((each) => common(spans, [each]).length > 0) : held;
+  const ids = new Set(detectors.map(({ assigned }) => assigned.sensorId));
+  for (const { sensorId } of here) ids.delete(sensorId);
+  const sensors = [...here, ...(await readSensorsById(db, [...ids]))];
+  const byId = new Map(sensors.map((sensor) => [sensor.sensorId, sensor]));
+  const readings = readingsOf(detectors, (sensorId) => byId.get(sensorId)?.source ?? null);
+  const open = openOf(place, { sensors, moved, spans: without(spans, ENDLESS) });
+  const present = presentCounters(stays, byId, open, { from: range.from, until: end });
+  const phases = phasesOf(present, range).flatMap((phase) => openPhases(phase, spans));
+  const changes = [...detectors, ...moved].flatMap(({ from, until }) => [from, until]);
+  return {
+    sensors,
+    counters: [...present, ...assignedCounters(readings, byId, end)],
+    phases,
+    changes: [...new Set([...phases.slice(1).map(({ from }) => from), ...changes])].sort((a, b) => a - b),
+    periodic: sensors.flatMap(({ sensorId, source: counted }) =>
+      counted === source.COUNTED ? [sensorId] : [],
+    ),
+    startReading: (segments, isWhole) => readPlaceCounts(db, open, readings, segments, isWhole),
+    readVehicles: async () => {
+      const assigned = readings.map(async (reading) => {
+        const { read, counting } = readOfSensors(reading);
+        return assignedVehicles(await readVehicles(db, read, counting, range, true), reading);
+      });
+      return {
+        open: (
+          await readOpen(open, async (read, counting, isKept) =>
+            (await readVehicles(db, read, counting, range)).filter(isKept),
+          )
+        ).flat(),
+        assigned: (await Promise.all(assigned)).flat(),
+      };
+    },
+  };
+}
+
+/** The sensors that stand at a place count while none is assigned to it. */
+function presentCounters(
+  stays: readonly Stay[],
+  byId: ReadonlyMap<string, KnownSensor>,
+  { spans }: Open,
+  range: Interval,
+): Counter[] {
+  return stays.flatMap(({ sensorId, ...stay }): Counter[] => {
+    const sensor = byId.get(sensorId);
+    if (!sensor || sensor.source === null) return [];
+    const [from, until] = [stay.from ?? range.from, Math.min(stay.until ?? range.until, range.until)];
+    return spans
+      .filter((part) => part.from < until && part.until > from)
+      .map((part) => ({
+        ...sensor,
+        isPeriodic: sensor.source === source.COUNTED,
+        from: Math.max(from, part.from),
+        until: Math.min(until, part.until),
+      }));
+  });
+}
+
+/** The time of some intervals, in order. */
+function timeOf(intervals: readonly Interval[]): Spans {
+  return intervals.reduce<Spans>(withSpan, []);
+}
+
+/** The parts of a phase; while sensors are assigned, types do not matter. */
+function openPhases(phase: Phase, spans: readonly Interval[]): Phase[] {
+  const closed = spans.flatMap((span) => {
+    const [from, until] = [Math.max(span.from, phase.from), Math.min(span.until, phase.until)];
+    return from < until ? [{ from, until, types: [] }] : [];
+  });
+  if (closed.length === 0) return [phase];
+  const parts = without(closed, phase).map((part) => ({ ...phase, ...part }));
+  return [...parts, ...closed].sort((a, b) => a.from - b.from);
+}
+
+type Counting = Reading['counting'];
+
+/** What is read of a place while no sensor is assigned to it. */
+interface Open {
+  readonly read: Read;
+  readonly counting: Counting;
+  readonly spans: readonly Interval[];
+  /** Of sensors whose moves were entered afterwards: when what is stored does not say whether they were here. */
+  readonly moved: ReadonlyMap<string, readonly Interval[]>;
+  /** When they were here. */
+  readonly wasHere: ReadonlyMap<string, readonly Interval[]>;
+}
+
+function openOf(
+  place: Place,
+  {
+    sensors,
+    moved,
+    spans,
+  }: { sensors: readonly KnownSensor[]; moved: readonly Moved[]; spans: readonly Interval[] },
+): Open {
+  const counting = sensors.flatMap(({ sensorId, source: counted }) =>
+    counted === null || place.kind === 'point' ? [] : [{ sensorId, source: counted }],
+  );
+  const timesOf = (moves: readonly Moved[]) =>
+    new Map(
+      moves.map(({ sensorId }) => [sensorId, timeOf(moves.filter((each) => each.sensorId === sensorId))]),
+    );
+  return {
+    read: { ...readOf(place), ...(place.kind === 'location' && { spans }) },
+    counting,
+    spans: place.kind === 'location' ? spans : [ENDLESS],
+    moved: timesOf(moved),
+    wasHere: timesOf(moved.filter(({ locationId }) => locationId === place.id)),
+  };
+}
+
+/**
+ * Reads what is stored with the place, and what moved sensors saw there.
+ * @param readPart reads all that is not left out by `isKept`
+ */
+function readOpen<Part>(
+  { read, counting, spans, moved, wasHere }: Open,
+  readPart: (
+    read: Read,
+    counting: Counting,
+    isKept: (row: { readonly sensorId: string; readonly slot: number }) => boolean,
+  ) => Promise<Part>,
+): Promise<Part[]> {
+  const parts = [...wasHere].map(([id, times]) =>
+    readPart(
+      { sensorIds: [id], spans: common(times, spans) },
+      counting.filter(({ sensorId }) => sensorId === id),
+      () => true,
+    ),
+  );
+  const isKept = ({ sensorId, slot }: { readonly sensorId: string; readonly slot: number }): boolean =>
+    !moved.get(sensorId)?.some(({ from, until }) => slot >= from && slot < until);
+  return Promise.all([readPart(read, counting, moved.size === 0 ? () => true : isKept), ...parts]);
+}
+
+/** One counter for each assignment that counts. */
+function assignedCounters(
+  readings: readonly Reading[],
+  byId: ReadonlyMap<string, KnownSensor>,
+  end: number,
+): Counter[] {
+  const detectors = new Set(readings.flatMap((reading) => reading.detectors).filter(isForVolumes));
+  const counters = new Map<string, Counter & { readonly detectors: Detector[] }>();
+  for (const detector of detectors) {
+    const { id, sensorId, countedTypes } = detector.assigned;
+    const {
+      type,
+      source: usual,
+      isSilent,
+    } = byId.get(sensorId) ?? { type: '', source: null, isSilent: true };
+    const known = counters.get(id);
+    counters.set(id, {
+      sensorId,
+      type,
+      isSilent,
+      isPeriodic: countedTypes === null && usual === source.COUNTED,
+      from: known?.from ?? detector.from,
+      until: Math.min(detector.until, end),
+      detectors: [...(known?.detectors ?? []), detector],
+    });
+  }
+  return [...counters.values()];
+}
+
+function readOfSensors({ counting, detectors }: Reading): { read: Read; counting: Counting } {
+  const sensorIds = [...new Set(counting.map(({ sensorId }) => sensorId))];
+  return { read: { sensorIds, spans: timeOf(detectors) }, counting };
+}
+
+function readPlaceCounts(
+  db: Executor,
+  open: Open,
+  readings: readonly Reading[],
+  segments: readonly Segment[],
+  isWhole: boolean,
+): PlaceCounts {
+  const here = readOpenCounts(db, open, segments, isWhole);
+  const parts = readings
+    .map((reading) => (isWhole ? reading : { ...reading, detectors: reading.detectors.filter(isForVolumes) }))
+    .filter(({ detectors }) => detectors.length > 0)
+    .map((reading) => ({ ...reading, counts: readAssignedCounts(db, reading, segments, isWhole) }));
+  const cellsIn = async (detector: Detector): Promise<number[]> => {
+    const part = parts.find(({ detectors }) => detectors.includes(detector));
+    return part ? cellsOf(detector, (await part.counts).kinds) : [];
+  };
+  const assigned = parts.map(async (part) => assignedCounts(await part.counts, part));
+  return {
+    counts: Promise.all([here, ...assigned]).then(joinCounts),
+    readSpans: async ({ sensorId, detectors = [] }) => {
+      const spans = await Promise.all(
+        detectors.map(async (detector) => {
+          const cells = isOfAllKinds(detector) ? null : await cellsIn(detector);
+          return readCountedSpans(db, [sensorId], partsWithin(segments, [detector]), cells);
+        }),
+      );
+      return spans.flat();
+    },
+  };
+}
+
+async function readOpenCounts(
+  db: Executor,
+  open: Open,
+  segments: readonly Segment[],
+  isWhole: boolean,
+): Promise<Counts> {
+  const parts = await readOpen(open, async (read, counting, isKept) => {
+    const { kinds, rows } = await readCounts(db, read, counting, segments, { isWhole });
+    return { kinds, rows: open.moved.size === 0 ? rows : rows.filter(isKept) };
+  });
+  return joinCounts(parts);
+}
+
+function readAssignedCounts(
+  db: Executor,
+  reading: Reading,
+  segments: readonly Segment[],
+  isWhole: boolean,
+): Promise<Counts> {
+  const { read, counting } = readOfSensors(reading);
+  return readCounts(db, read, counting, segments, {
+    isWhole: isWhole || !reading.detectors.every(isOfAllKinds),
+    hasEarlier: reading.detectors.every(({ assigned }) => assigned.countedTypes === null),
+  });
+}
