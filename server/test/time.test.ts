@@ -1,8 +1,9 @@
 import { HOUR_MS } from '@gantry/contract/durations';
 import { isIsoTime, isPlainDate, timeInput } from '@gantry/contract/time';
 import fc from 'fast-check';
+import { IANAZone } from 'luxon';
 import { describe, expect, it } from 'vitest';
-import { resolveInterval, resolveTime } from '../src/platform/time.ts';
+import { offsetsOf, resolveInterval, resolveTime } from '../src/platform/time.ts';
 
 const ZONES = [
   'UTC',
@@ -39,6 +40,22 @@ const dayAfter = (text: string): string =>
   new Date(Date.parse(text) + 24 * HOUR_MS).toISOString().slice(0, 10);
 
 const at = (iso: string, where = 'UTC'): string => new Date(resolveTime(iso, where)).toISOString();
+
+describe('the offset of a zone', () => {
+  it('is that of every time of a day, also of a day on which the clocks change', () => {
+    for (const name of ZONES) {
+      const [asked, offsetAt] = [IANAZone.create(name), offsetsOf(name)];
+      let before = Date.UTC(2025, 8);
+      for (let at = before; at < Date.UTC(2026, 3, 10); at += 7 * 24 * HOUR_MS) {
+        if (asked.offset(at) !== asked.offset(before))
+          for (let time = before; time < at; time += HOUR_MS / 4)
+            expect(offsetAt(time), `${name} ${time}`).toBe(asked.offset(time));
+        else expect(offsetAt(at - HOUR_MS), name).toBe(asked.offset(at - HOUR_MS));
+        before = at;
+      }
+    }
+  });
+});
 
 describe('a time in writing', () => {
   it.each([

@@ -1,6 +1,6 @@
 import { HOUR_MS, MINUTE_MS } from '@gantry/contract/durations';
 import type { TimezoneSettings } from '@gantry/contract/system';
-import { IANAZone } from 'luxon';
+import { offsetsOf } from './time.ts';
 
 /** Formats times (Unix milliseconds) in one time zone. */
 export interface LocalTime {
@@ -19,10 +19,6 @@ export interface LocalTime {
 
 /** Clocks are set back by less than this. */
 const MAX_SHIFT_MS = 3 * HOUR_MS;
-const QUARTER_MS = 900_000;
-
-/** Maximum number of quarter hours whose offset is cached: a year's. */
-const MAX_KEPT = 35_136;
 
 const dayIn: Readonly<Record<TimezoneSettings['dateFormat'], (y: string, m: string, d: string) => string>> = {
   'DD/MM/YYYY': (y, m, d) => `${d}/${m}/${y}`,
@@ -33,7 +29,7 @@ const dayIn: Readonly<Record<TimezoneSettings['dateFormat'], (y: string, m: stri
 
 /** Shows times in a time zone and form of the settings. */
 export function createLocalTime({ timezone, dateFormat, use24HourFormat }: TimezoneSettings): LocalTime {
-  const offsetAt = createOffsets(timezone);
+  const offsetAt = offsetsOf(timezone);
   const wall = (moment: number): Date => new Date(moment + offsetAt(moment) * MINUTE_MS);
   const day = (moment: number): string => wall(moment).toISOString().slice(0, 10);
   const showDay = (text: string): string => {
@@ -72,21 +68,6 @@ function offsetText(minutes: number): string {
 function hourOf12(time: string): string {
   const hour = Number(time.slice(0, 2));
   return `${hour % 12 === 0 ? 12 : hour % 12}${time.slice(2)} ${hour < 12 ? 'AM' : 'PM'}`;
-}
-
-/** Computing the offset costs more than the rest, and clocks change only at quarters of an hour, so it is cached. */
-function createOffsets(timezone: string): (moment: number) => number {
-  const zone = IANAZone.create(timezone);
-  const kept = new Map<number, number>();
-  return (moment) => {
-    const quarter = Math.floor(moment / QUARTER_MS);
-    const known = kept.get(quarter);
-    if (known !== undefined) return known;
-    const offset = Math.round(zone.offset(quarter * QUARTER_MS));
-    if (kept.size >= MAX_KEPT) kept.clear();
-    kept.set(quarter, offset);
-    return offset;
-  };
 }
 
 /** A duration in its two largest units: 1 d 2 h, 5 min 10 s. */

@@ -37,11 +37,9 @@ export function isLocalTime(iso: string): boolean {
  * not within the years 1 to 9999 in UTC becomes the nearest one that is.
  */
 export function resolveTime(iso: string, zone: string): number {
-  if (isPlainDate(iso)) return withinYears(momentOf(Date.parse(iso), IANAZone.create(zone)));
+  if (isPlainDate(iso)) return withinYears(momentOf(Date.parse(iso), zone));
   const text = normalize(iso);
-  return withinYears(
-    HAS_OFFSET.test(text) ? Date.parse(text) : momentOf(Date.parse(`${text}Z`), IANAZone.create(zone)),
-  );
+  return withinYears(HAS_OFFSET.test(text) ? Date.parse(text) : momentOf(Date.parse(`${text}Z`), zone));
 }
 
 const TO_THE_MINUTE = /[T ]\d{2}:\d{2}(?:Z|[+\-\u2212]\d{2}(?::?\d{2})?)?$/i;
@@ -91,28 +89,74 @@ export function occursTwice(iso: string, zone: string): boolean {
  * forward over it, two if they are set back, in order.
  */
 export function momentsShowing(local: number, zone: string): number[] {
-  return momentsOf(local, IANAZone.create(zone)).sort((a, b) => a - b);
+  return momentsOf(local, zone).sort((a, b) => a - b);
 }
 
 /**
  * The time at which clocks in the zone show `local` (the same reading in UTC, in Unix milliseconds). No zone changes
  * its clocks twice within two days, so the offsets a day before and after are the only candidates.
  */
-function momentOf(local: number, zone: IANAZone): number {
+function momentOf(local: number, zone: string): number {
   const showing = momentsOf(local, zone);
-  return showing.length > 0 ? Math.min(...showing) : local - offsetAt(local - DAY_MS, zone);
+  return showing.length > 0 ? Math.min(...showing) : local - offsetsOf(zone)(local - DAY_MS) * MINUTE_MS;
 }
 
 /** The times at which clocks in the zone show `local`: none, one, or two. */
-function momentsOf(local: number, zone: IANAZone): number[] {
-  const before = local - offsetAt(local - DAY_MS, zone);
-  const after = local - offsetAt(local + DAY_MS, zone);
+function momentsOf(local: number, zone: string): number[] {
+  const offsetAt = offsetsOf(zone);
+  const before = local - offsetAt(local - DAY_MS) * MINUTE_MS;
+  const after = local - offsetAt(local + DAY_MS) * MINUTE_MS;
   const found = before === after ? [before] : [before, after];
-  return found.filter((moment) => moment + offsetAt(moment, zone) === local);
+  return found.filter((moment) => moment + offsetAt(moment) * MINUTE_MS === local);
 }
 
-function offsetAt(moment: number, zone: IANAZone): number {
-  return Math.round(zone.offset(moment) * MINUTE_MS);
+/** The offsets of a day in UTC. */
+interface OffsetsOfDay {
+  readonly first: number;
+  readonly last: number;
+  /** The time of the change from the first to the last one. */
+  readonly changeAt: number;
+}
+
+/** Maximum number of days whose offsets are kept: those of ten years. */
+const MAX_DAYS_KEPT = 3_660;
+
+let latest: { readonly zone: string; readonly offsetAt: (moment: number) => number } | null = null;
+
+/**
+ * How far clocks in a zone are ahead of UTC, in minutes, by time (Unix milliseconds). Asking for an offset takes some ten
+ * microseconds, and a year has many hours, so those of days are kept.
+ */
+export function offsetsOf(zone: string): (moment: number) => number {
+  if (latest?.zone !== zone) latest = { zone, offsetAt: createOffsets(IANAZone.create(zone)) };
+  return latest.offsetAt;
+}
+
+function createOffsets(zone: IANAZone): (moment: number) => number {
+  const days = new Map<number, OffsetsOfDay>();
+  return (moment) => {
+    const day = Math.floor(moment / DAY_MS);
+    let known = days.get(day);
+    if (known === undefined) {
+      if (days.size >= MAX_DAYS_KEPT) days.clear();
+      known = offsetsOfDay(day * DAY_MS, zone);
+      days.set(day, known);
+    }
+    return moment < known.changeAt ? known.first : known.last;
+  };
+}
+
+/** No zone changes its clocks twice within a day. */
+function offsetsOfDay(from: number, zone: IANAZone): OffsetsOfDay {
+  const [first, last] = [zone.offset(from), zone.offset(from + DAY_MS - 1)];
+  if (first === last) return { first, last, changeAt: from };
+  let [before, changeAt] = [from, from + DAY_MS - 1];
+  while (changeAt - before > 1) {
+    const middle = Math.floor((before + changeAt) / 2);
+    if (zone.offset(middle) === first) before = middle;
+    else changeAt = middle;
+  }
+  return { first, last, changeAt };
 }
 
 /** The duration of what the text names: a minute, a second or, with a fraction, a millisecond. */
@@ -123,9 +167,7 @@ function lengthOf(iso: string): number {
 
 function endOf(iso: string, zone: string): number {
   return withinYears(
-    isPlainDate(iso)
-      ? momentOf(Date.parse(iso) + DAY_MS, IANAZone.create(zone))
-      : resolveTime(iso, zone) + lengthOf(iso),
+    isPlainDate(iso) ? momentOf(Date.parse(iso) + DAY_MS, zone) : resolveTime(iso, zone) + lengthOf(iso),
   );
 }
 

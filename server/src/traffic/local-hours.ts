@@ -1,6 +1,5 @@
 import { DAY_MS, HOUR_MS, MINUTE_MS } from '@gantry/contract/durations';
-import { IANAZone } from 'luxon';
-import { dayBounds, type Interval, type LocalDay, localDays } from '../platform/time.ts';
+import { dayBounds, type Interval, type LocalDay, localDays, offsetsOf } from '../platform/time.ts';
 import { type Count, joinCounts } from './bin.ts';
 
 /** A local day with the bins that begin in it. */
@@ -31,14 +30,13 @@ export function binsByDay<Each extends Count>(
  */
 export function clockOf(
   { from, until }: Interval,
-  zoneName: string,
+  zone: string,
 ): (time: number) => { minute: number; moved: number } {
-  // Asking for an offset is slow, and a year has many days.
   if (until - from === DAY_MS) return (time) => ({ minute: (time - from) / MINUTE_MS, moved: 0 });
-  const zone = IANAZone.create(zoneName);
-  const offset = zone.offset(from);
+  const offsetAt = offsetsOf(zone);
+  const offset = offsetAt(from);
   return (time) => {
-    const current = zone.offset(time);
+    const current = offsetAt(time);
     const local = time + current * MINUTE_MS;
     return { minute: (((local % DAY_MS) + DAY_MS) % DAY_MS) / MINUTE_MS, moved: current - offset };
   };

@@ -1,9 +1,8 @@
 import { DAY_MS, MINUTE_MS } from '@gantry/contract/durations';
 import type { TrafficInterval } from '@gantry/contract/traffic';
 import { MAX_POINTS } from '@gantry/contract/values';
-import { IANAZone } from 'luxon';
 import { invalidInput } from '../platform/error.ts';
-import { dayBounds, type Interval, SLOT_MS } from '../platform/time.ts';
+import { dayBounds, type Interval, offsetsOf, SLOT_MS } from '../platform/time.ts';
 
 /** The length of the intervals of figures in minutes. */
 export const minutesOf = { '5min': 5, '15min': 15, '60min': 60, day: 1_440 } as const satisfies Record<
@@ -46,13 +45,13 @@ export function localBounds(range: Interval, minutes: number, zone: string): num
  * The starts of the intervals of a day. If the clocks change by a part of an interval, an interval begins at the change,
  * and those after it are counted from the midnight at the end of the day.
  */
-function startsWithin({ from, until }: Interval, step: number, name: string): number[] {
+function startsWithin({ from, until }: Interval, step: number, zone: string): number[] {
   const count = Math.ceil((until - from) / step);
   const fromStart = Array.from({ length: count }, (_, n) => from + n * step);
   if ((until - from) % step === 0) return fromStart;
-  const zone = IANAZone.create(name);
+  const offsetAt = offsetsOf(zone);
   let change = from;
-  while (change < until && zone.offset(change) === zone.offset(from - 1)) change += SLOT_MS;
+  while (change < until && offsetAt(change) === offsetAt(from - 1)) change += SLOT_MS;
   if (change >= until) return fromStart;
   const fromEnd = Array.from({ length: count }, (_, n) => until - (count - n) * step);
   return [

@@ -5,9 +5,8 @@ import type {
   SpeedStudyOfPlace,
   StudyComparison,
 } from '@gantry/contract/figures';
-import { IANAZone } from 'luxon';
 import { heldAt } from '../platform/history.ts';
-import { type Interval, requireRange } from '../platform/time.ts';
+import { type Interval, offsetsOf, requireRange } from '../platform/time.ts';
 import { compareStudies } from './comparison.ts';
 import type { WantedVehicles } from './counting.ts';
 import { type Parts, readTraffic, segmentsWithin } from './figures.ts';
@@ -89,9 +88,9 @@ function isSame(values: readonly number[], { measured, speedSum }: Speeds): bool
 /** Whether a time is in the part of the local week of a sample; null if that is all of it. */
 export function partOfWeek({ days, hours }: Sample, timezone: string): ((time: number) => boolean) | null {
   if (!days && !hours) return null;
-  const zone = IANAZone.create(timezone);
+  const offsetAt = offsetsOf(timezone);
   return (time) => {
-    const local = time + zone.offset(time) * MINUTE_MS;
+    const local = time + offsetAt(time) * MINUTE_MS;
     const [weekday, minute] = [new Date(local).getUTCDay(), (local % DAY_MS) / MINUTE_MS];
     return (
       (days?.includes(weekday) ?? true) &&

@@ -1,9 +1,8 @@
 import type { Analytics, AnalyticsInterval } from '@gantry/contract/analytics';
 import { DAY_MS, HOUR_MS, MINUTE_MS } from '@gantry/contract/durations';
-import { DateTime, IANAZone } from 'luxon';
 import type { Executor } from '../../platform/database/transaction.ts';
 import { inPortions } from '../../platform/groups.ts';
-import { type Interval, weekBounds } from '../../platform/time.ts';
+import { type Interval, offsetsOf, weekBounds } from '../../platform/time.ts';
 import { localBounds } from '../../traffic/range.ts';
 import type { Concern } from './counts.ts';
 import { countByHour, countWithin, type HourRow } from './store.ts';
@@ -28,9 +27,9 @@ interface SplitHour {
  * of UTC is split, and the events of its first part are counted one by one.
  */
 export async function countByLocalHour(db: Executor, range: Interval, timezone: string): Promise<HourRow[]> {
-  const zone = IANAZone.create(timezone);
+  const offsetAt = offsetsOf(timezone);
   const hours = await countByHour(db, range);
-  const split = splitHours(hours, range, zone);
+  const split = splitHours(hours, range, offsetAt);
   const parts = new Map<number, HourRow[]>();
   for (const some of atOnce(split)) {
     const counts = await countWithin(
@@ -46,7 +45,7 @@ export async function countByLocalHour(db: Executor, range: Interval, timezone: 
         violations: Math.min(violations, row.violations),
       };
       const rest = {
-        hour: Math.max(before.until, splitOf(row.hour, zone)),
+        hour: Math.max(before.until, splitOf(row.hour, offsetAt)),
         total: row.total - first.total,
         violations: row.violations - first.violations,
       };
@@ -59,9 +58,11 @@ export async function countByLocalHour(db: Executor, range: Interval, timezone: 
   return hours.flatMap((row) => parts.get(row.hour) ?? [row]);
 }
 
+type OffsetAt = ReturnType<typeof offsetsOf>;
+
 /** The time at which a local hour begins within an hour of UTC; the end of that hour if both begin at the same time. */
-function splitOf(hour: number, zone: IANAZone): number {
-  const past = ((zone.offset(hour) % 60) + 60) % 60;
+function splitOf(hour: number, offsetAt: OffsetAt): number {
+  const past = ((offsetAt(hour) % 60) + 60) % 60;
   return hour + HOUR_MS - past * MINUTE_MS;
 }
 
@@ -71,9 +72,9 @@ export function atOnce(split: readonly SplitHour[]): SplitHour[][] {
   return inPortions(split, EVENTS_AT_ONCE, ({ row }) => Math.max(least, row.total));
 }
 
-function splitHours(hours: readonly HourRow[], range: Interval, zone: IANAZone): SplitHour[] {
+function splitHours(hours: readonly HourRow[], range: Interval, offsetAt: OffsetAt): SplitHour[] {
   return hours.flatMap((row) => {
-    const split = splitOf(row.hour, zone);
+    const split = splitOf(row.hour, offsetAt);
     if (split === row.hour + HOUR_MS) return [];
     const from = Math.max(row.hour, range.from);
     return [{ row, before: { from, until: Math.max(from, Math.min(split, range.until)) } }];
@@ -138,10 +139,11 @@ export function seriesOf(
 /** Counts of hours by the hour of the local week. */
 export function weekOf(hours: readonly HourRow[], zone: string): Analytics['hourOfWeek'] {
   const week = [0, 1, 2, 3, 4, 5, 6].map((weekday) => ({ weekday, hours: new Array<number>(24).fill(0) }));
+  const offsetAt = offsetsOf(zone);
   for (const { hour, total } of hours) {
-    const local = DateTime.fromMillis(hour, { zone });
-    const day = week[local.weekday % 7];
-    if (day) day.hours[local.hour] = (day.hours[local.hour] ?? 0) + total;
+    const local = new Date(hour + offsetAt(hour) * MINUTE_MS);
+    const counts = week[local.getUTCDay()]?.hours;
+    if (counts) counts[local.getUTCHours()] = (counts[local.getUTCHours()] ?? 0) + total;
   }
   return week;
 }
