@@ -185,22 +185,27 @@ export async function readCountedSpans(
   cells: readonly number[] | null = null,
 ): Promise<CountedSpan[]> {
   if (sensorIds.length === 0 || segments.length === 0) return [];
-  const among = cells === null ? sql`` : sql`AND cell = ANY (${sql.param(cells)}::int[])`;
+  const among = cells === null ? sql`` : sql`AND cells[n] = ANY (${sql.param(cells)}::int[])`;
   const parts = inSegments(
     segments,
     sql`sensor_id = ANY (${sql.param(sensorIds)}::uuid[]) AND source = ${source.COUNTED}`,
   ).map(
-    (condition) =>
-      sql`SELECT minutes, sensor_id, slot, cells, measures, sums FROM ${BINS} AS bins WHERE ${condition}`,
+    (condition) => sql`
+      SELECT minutes, sensor_id, slot, cells || '{}'::int[] AS cells, measures || '{}'::smallint[] AS measures,
+        sums || '{}'::bigint[] AS sums
+      FROM ${BINS} AS bins WHERE ${condition}`,
   );
+  // Cells are in the order of their measures, of which these are the first. The arrays are joined with empty ones, behind
+  // OFFSET 0, so that each is decompressed once: with all elements as rows, a month of quarter hours took three times as long.
   const { rows } = await db.execute<{ sensor_id: string; from: number; minutes: number; share: number }>(sql`
     SELECT sensor_id, (extract(epoch FROM slot) * 1000)::float8 AS from, minutes::int,
-      (sum(covered) / sum(expected) * least(1, max(expected) / (minutes * 60000)))::float8 AS share
+      sum(covered) / sum(expected) * least(1, max(expected) / (minutes * 60000)) AS share
     FROM (
-      SELECT minutes, sensor_id, slot, cell, sum(value) FILTER (WHERE measure = ${measure.EXPECTED}) AS expected,
-        coalesce(sum(value) FILTER (WHERE measure = ${measure.COVERED}), 0) AS covered
-      FROM (${sql.join(parts, sql` UNION ALL `)}) AS bins, unnest(cells, measures, sums) AS one (cell, measure, value)
-      WHERE measure IN (${measure.EXPECTED}, ${measure.COVERED}) ${among} GROUP BY 1, 2, 3, 4
+      SELECT minutes, sensor_id, slot, cells[n] AS cell, sum(sums[n]::float8) AS expected,
+        coalesce(sum(sums[n + 1]::float8) FILTER (WHERE measures[n + 1] = ${measure.COVERED} AND cells[n + 1] = cells[n]), 0) AS covered
+      FROM (${sql.join(parts, sql` UNION ALL `)} OFFSET 0) AS bins,
+        unnest(array_positions(measures, ${measure.EXPECTED}::smallint)) AS n
+      WHERE true ${among} GROUP BY 1, 2, 3, 4
     ) AS channels GROUP BY minutes, sensor_id, slot HAVING sum(expected) > 0`);
   return rows.map(({ sensor_id: sensorId, from, minutes, share }) => ({
     sensorId,

@@ -326,23 +326,19 @@ export async function readCounts(
       UNION ALL
       SELECT slot, sensor_id, ARRAY[cell, cell, cell]::int[], ARRAY[-3, -2, bin]::smallint[], ARRAY[squares, speeds, n]
       FROM fresh JOIN fresh_kinds USING (${KIND})
-    ), used AS (
-      SELECT DISTINCT cell FROM counted, unnest(cells) AS one (cell)
     )
     SELECT array_agg(date_part('epoch', slot)::bigint)::text AS slots, array_agg(sensor_id) AS sensors,
       string_agg(cells::text, ',') AS cells, string_agg(measures::text, ',') AS measures, string_agg(sums::text, ',') AS sums,
-      (SELECT json_agg(json_build_object('cell', cell, 'vehicleType', vehicle_type, 'vehicleClass', vehicle_class,
-        'direction', direction, 'lane', lane, 'movement', movement, 'eventType', event_type, 'isMotor', is_motor)) FROM (
-        SELECT cell, ${KIND}, is_motor FROM fresh_kinds
-        UNION ALL SELECT 0, '', '', '', '', '', '', true
-        UNION ALL SELECT id, ${KIND}, is_motor FROM traffic_cells WHERE id IN (SELECT cell FROM used)
+      (SELECT json_agg(${KIND_OBJECT}) FROM (
+        SELECT cell, ${KIND}, is_motor FROM fresh_kinds UNION ALL SELECT 0, '', '', '', '', '', '', true
       ) AS kind) AS kinds
     FROM counted`);
   const [row] = rows;
   if (!row?.slots) return NO_COUNTS;
   const [cells, measures, sums] = [listsOf(row.cells), listsOf(row.measures), listsOf(row.sums)];
+  const kinds = [...(row.kinds ?? []), ...(await readKinds(db, cells))];
   return {
-    kinds: new Map(row.kinds?.map(({ cell, ...kind }) => [cell, kind])),
+    kinds: new Map(kinds.map(({ cell, ...kind }) => [cell, kind])),
     rows: numbersOf(row.slots).map((seconds, n) => ({
       slot: seconds * 1_000,
       sensorId: row.sensors[n] ?? '',
@@ -351,6 +347,22 @@ export async function readCounts(
       sums: sums[n] ?? [],
     })),
   };
+}
+
+const KIND_OBJECT =
+  sql.raw(`json_build_object('cell', cell, 'vehicleType', vehicle_type, 'vehicleClass', vehicle_class,
+  'direction', direction, 'lane', lane, 'movement', movement, 'eventType', event_type, 'isMotor', is_motor)`);
+
+/** The kinds of the cells. They are never changed or removed, so they need no snapshot, and finding the used ones here is quicker. */
+async function readKinds(db: Executor, cells: readonly (readonly number[])[]) {
+  const used = new Set<number>();
+  for (const row of cells) for (const cell of row) if (cell > 0) used.add(cell);
+  if (used.size === 0) return [];
+  // Plan: the primary key of traffic_cells.
+  const { rows } = await db.execute<{ kind: Kind & { readonly cell: number } }>(sql`
+    SELECT ${KIND_OBJECT} AS kind FROM (SELECT id AS cell, ${KIND}, is_motor FROM traffic_cells
+      WHERE id = ANY (${sql.param([...used])}::int[])) AS known`);
+  return rows.map(({ kind }) => kind);
 }
 
 /** A vehicle with a plausible speed; with its channel if it was asked for. */
