@@ -2,6 +2,7 @@ import { once } from 'node:events';
 import type { Server } from 'node:http';
 import { Spool } from '@gantry/spool';
 import { createClock } from './clock.ts';
+import { Contact } from './contact.ts';
 import { openSerial, readLines } from './inputs.ts';
 import { Intake, MAX_LINE_SHOWN, pause } from './intake.ts';
 import { listen } from './listen.ts';
@@ -21,6 +22,8 @@ export interface EdgeOptions {
   readonly stdin: boolean;
   readonly serial?: { readonly path: string; readonly baud: number };
   readonly listen?: { readonly host: string; readonly port: number };
+  /** The longest silence of a device that works, in milliseconds; null if it is not known. */
+  readonly maxSilenceMs: number | null;
   readonly log: (message: string) => void;
   /** Stops the buffer. Messages that have not been sent stay in the spool. */
   readonly signal: AbortSignal;
@@ -43,14 +46,15 @@ export async function runEdge(options: EdgeOptions): Promise<void> {
   await spool.removeBefore(progress.sentBefore);
   const refusals = createRefusals(folder, log);
   const clock = createClock();
-  const stamp = createStamp(clock);
+  const contact = new Contact(options.maxSilenceMs);
+  const stamp = createStamp(clock, contact);
 
   const ending = new AbortController();
   const stop = (): void => ending.abort();
   options.signal.addEventListener('abort', stop, { once: true });
   if (options.signal.aborted) stop();
 
-  const intake = new Intake(spool, refusals, stamp, 'connection' in to, log, ending.signal);
+  const intake = new Intake(spool, refusals, stamp, contact, 'connection' in to, log, ending.signal);
   const uplink = new Uplink({
     spool,
     progress,
@@ -73,11 +77,10 @@ export async function runEdge(options: EdgeOptions): Promise<void> {
     server = await listen({ ...options.listen, status, log, accept: (body) => intake.acceptBody(body) });
     log(`listens on http://${options.listen.host}:${(server.address() as { port: number }).port}`);
   }
-  const acceptLine = (line: string): Promise<void> => intake.acceptLine(line);
-  const serial = options.serial ? followSerial(options.serial, acceptLine, log, ending.signal) : null;
+  const serial = options.serial ? followSerial(options.serial, intake, contact, log, ending.signal) : null;
 
   if (options.stdin) {
-    const reading = readLines(process.stdin, MAX_LINE_SHOWN, acceptLine);
+    const reading = readLines(process.stdin, MAX_LINE_SHOWN, (line) => intake.acceptLine(line, 'stdin'));
     await Promise.race([reading, once(ending.signal, 'abort')]);
     if (!ending.signal.aborted && !options.listen && !options.serial) {
       await uplink.drained(LAST_MESSAGES_MS);
@@ -97,7 +100,8 @@ export async function runEdge(options: EdgeOptions): Promise<void> {
 /** Reads a serial line until the signal is aborted, and opens it again when it fails or is unplugged. */
 async function followSerial(
   { path, baud }: { readonly path: string; readonly baud: number },
-  accept: (line: string) => Promise<void>,
+  intake: Intake,
+  contact: Contact,
   log: (message: string) => void,
   signal: AbortSignal,
 ): Promise<void> {
@@ -106,6 +110,7 @@ async function followSerial(
       const { input, isSerial } = await openSerial(path, baud);
       const close = (): void => void input.destroy();
       signal.addEventListener('abort', close, { once: true });
+      const accept = (line: string): Promise<void> => intake.acceptLine(line, 'serial');
       await readLines(input, MAX_LINE_SHOWN, accept, isSerial).finally(() =>
         signal.removeEventListener('abort', close),
       );
@@ -113,6 +118,7 @@ async function followSerial(
       if (!signal.aborted)
         log(`${path} cannot be read (${error instanceof Error ? error.message : String(error)})`);
     }
+    contact.break();
     await pause(REOPEN_MS, signal);
   }
 }

@@ -13,7 +13,7 @@ const MAX_AT_ONCE = 1_000;
 const SILENCE_MS = 500;
 
 /**
- * Passes every line that is not blank to `accept`, trimmed. While many lines are being stored it reads no further, so that
+ * Passes every line to `accept`, trimmed. While many lines are being stored it reads no further, so that
  * the pipe slows down a producer that is faster than the disk.
  * @param most maximum number of characters of a line that are passed on; the rest is skipped
  * @param isSerial whether the input is a serial line that was just opened, whose first and last lines may be incomplete
@@ -27,9 +27,7 @@ export async function readLines(
   const underWay = new Set<Promise<void>>();
   try {
     for await (const line of linesOf(input, most, isSerial)) {
-      const text = line.trim();
-      if (text === '') continue;
-      const stored = accept(text).finally(() => underWay.delete(stored));
+      const stored = accept(line.trim()).finally(() => underWay.delete(stored));
       stored.catch(() => undefined);
       underWay.add(stored);
       if (underWay.size >= MAX_AT_ONCE) await Promise.race(underWay);

@@ -1,5 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { type Spool, SpoolFull } from '@gantry/spool';
+import type { Contact, Input } from './contact.ts';
 import type { Refusals } from './refused.ts';
 import { InvalidMessage, type Kept, type Stamp } from './stamp.ts';
 
@@ -20,6 +21,7 @@ export class Intake {
   readonly #spool: Spool;
   readonly #refusals: Refusals;
   readonly #stamp: Stamp;
+  readonly #contact: Contact;
   readonly #isConnection: boolean;
   readonly #log: (message: string) => void;
   readonly #signal: AbortSignal;
@@ -28,6 +30,7 @@ export class Intake {
     spool: Spool,
     refusals: Refusals,
     stamp: Stamp,
+    contact: Contact,
     isConnection: boolean,
     log: (message: string) => void,
     signal: AbortSignal,
@@ -35,6 +38,7 @@ export class Intake {
     this.#spool = spool;
     this.#refusals = refusals;
     this.#stamp = stamp;
+    this.#contact = contact;
     this.#isConnection = isConnection;
     this.#log = log;
     this.#signal = signal;
@@ -42,15 +46,21 @@ export class Intake {
 
   /**
    * Stores a line of an input that can wait. A line that is too long or not an event is kept with the refused messages. If
-   * storing fails, as on a full disk, it is tried again until it succeeds or the buffer is stopped.
+   * storing fails, as on a full disk, it is tried again until it succeeds or the buffer is stopped. A blank line says only that
+   * the device works.
    */
-  async acceptLine(line: string): Promise<void> {
-    const store = this.#storeOf(line);
+  async acceptLine(line: string, input: Input): Promise<void> {
+    if (line === '') {
+      this.#contact.heard(input);
+      return;
+    }
+    const store = this.#storeOf(line, input);
     for (let isFirst = true; !this.#signal.aborted; isFirst = false) {
       try {
         await store();
         return;
       } catch (error) {
+        this.#contact.break();
         if (isFirst)
           this.#log(
             `${error instanceof SpoolFull ? error.message : `a message could not be stored (${String(error)})`}; input waits`,
@@ -66,21 +76,29 @@ export class Intake {
    * @throws SpoolFull
    */
   async acceptBody(body: string): Promise<number> {
-    const kept = messagesIn(body).map((each) =>
-      this.#isConnection ? this.#stamp.line(JSON.stringify(each)) : this.#stamp.event(each),
-    );
-    await this.#append(kept);
-    return kept.length;
+    this.#contact.heard('http');
+    try {
+      const kept = messagesIn(body).map((each) =>
+        this.#isConnection ? this.#stamp.line(JSON.stringify(each)) : this.#stamp.event(each, 'http'),
+      );
+      await this.#append(kept);
+      return kept.length;
+    } catch (error) {
+      this.#contact.break();
+      throw error;
+    }
   }
 
-  #storeOf(line: string): () => Promise<void> {
+  #storeOf(line: string, input: Input): () => Promise<void> {
     try {
       if (line.length > MAX_LINE)
         throw new InvalidMessage(`The line of ${lengthOf(line)} characters is longer than ${MAX_LINE}`);
-      const kept = this.#isConnection ? this.#stamp.line(line) : this.#stamp.event(parse(line));
+      const kept = this.#isConnection ? this.#stamp.line(line) : this.#stamp.event(parse(line), input);
       return () => this.#append([kept]);
     } catch (error) {
       if (!(error instanceof InvalidMessage)) throw error;
+      // It may have been a vehicle.
+      this.#contact.break();
       const refused = { kept: this.#stamp.line(line), reason: error.message };
       return () => this.#refusals.keep([refused]);
     }

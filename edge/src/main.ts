@@ -11,6 +11,7 @@ interface Options {
   readonly serial?: string;
   readonly baud: number;
   readonly listen?: { host: string; port: number };
+  readonly maxSilence?: number;
 }
 
 const MEGABYTE = 1024 * 1024;
@@ -30,7 +31,12 @@ const program = new Command('gantry-edge')
   .option('--no-stdin', 'do not read standard input')
   .option('--serial <path>', 'read lines from a serial line, /dev/ttyUSB0 for example')
   .option('--baud <n>', 'speed of the serial line in bits per second', positive, 19_200)
-  .option('--listen <[host:]port>', 'accept events with POST /events on this port', listenAddress);
+  .option('--listen <[host:]port>', 'accept events with POST /events on this port', listenAddress)
+  .option(
+    '--max-silence <seconds>',
+    'a device that works reports at least this often: an event, an empty line, or POST /events with []',
+    positive,
+  );
 
 function positive(text: string): number {
   const number = Number(text);
@@ -76,6 +82,7 @@ try {
     stdin: options.stdin,
     ...(options.serial && { serial: { path: options.serial, baud: options.baud } }),
     ...(options.listen && { listen: options.listen }),
+    maxSilenceMs: options.maxSilence === undefined ? null : options.maxSilence * 1_000,
     log: (message) => process.stderr.write(`${new Date().toISOString()} ${message}\n`),
     signal: ending.signal,
   });

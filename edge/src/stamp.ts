@@ -1,5 +1,6 @@
 import { randomBytes } from 'node:crypto';
 import type { Clock } from './clock.ts';
+import type { Contact, Input } from './contact.ts';
 
 /** A message of the device as it is stored in the spool. */
 export interface Kept {
@@ -10,6 +11,8 @@ export interface Kept {
   /** An event as `events.ingest` takes it, without the API key; or the text of a message in the device's own format. */
   readonly event?: Readonly<Record<string, unknown>>;
   readonly text?: string;
+  /** For how many milliseconds before `at` nothing that the device reported was missed, if that is known. */
+  readonly observedMs?: number;
 }
 
 /** A message that cannot be sent. The message of the error says why. */
@@ -20,7 +23,7 @@ export class InvalidMessage extends Error {
 export type Stamp = ReturnType<typeof createStamp>;
 
 /** Adds times and idempotency keys to messages. All keys of a process begin with a random prefix of its own. */
-export function createStamp(clock: Clock) {
+export function createStamp(clock: Clock, contact: Contact) {
   const prefix = `edge-${randomBytes(9).toString('base64url')}-`;
   let count = 0;
   const stamp = () => ({
@@ -31,17 +34,20 @@ export function createStamp(clock: Clock) {
   return {
     /**
      * Stamps an event in JSON. A timestamp or idempotency key that it already has is not changed.
+     * @param input where it came from
      * @throws InvalidMessage for anything but an object
      */
-    event(value: unknown): Kept {
+    event(value: unknown, input: Input): Kept {
       if (typeof value !== 'object' || value === null || Array.isArray(value)) {
         throw new InvalidMessage('An event must be a JSON object');
       }
       const { at, key } = stamp();
+      const observedMs = contact.received(input, clock.isSet() ? Date.parse(at) : null);
       const { apiKey: _, ...event } = value as Record<string, unknown>;
       return {
         at,
         key,
+        ...(observedMs > 0 && { observedMs }),
         event: { ...event, timestamp: event.timestamp ?? at, idempotencyKey: event.idempotencyKey ?? key },
       };
     },

@@ -7,14 +7,22 @@ export class NotDelivered extends Error {
   readonly retryAfterMs: number | null;
   /** Whether the service refused the request because of its content, so that the same request would be refused again. */
   readonly isRefusal: boolean;
+  /** The HTTP status of the answer, if there was one. */
+  readonly status: number | null;
 
   constructor(
     message: string,
-    { retryAfterMs = null as number | null, isRefusal = false, cause = undefined as unknown } = {},
+    {
+      retryAfterMs = null as number | null,
+      isRefusal = false,
+      status = null as number | null,
+      cause = undefined as unknown,
+    } = {},
   ) {
     super(message, { cause });
     this.retryAfterMs = retryAfterMs;
     this.isRefusal = isRefusal;
+    this.status = status;
   }
 }
 
@@ -36,12 +44,48 @@ const TIMEOUT_MS = 60_000;
 /** The error codes of single events that the service may accept later. */
 const TEMPORARY = new Set(['SERVICE_UNAVAILABLE', 'TOO_MANY_REQUESTS', 'TIMEOUT', 'INTERNAL_SERVER_ERROR']);
 
+/** Messages of one request, and the time of which they are everything that the device reported. */
+interface Part {
+  readonly messages: Kept[];
+  readonly observed?: { readonly from: number; readonly until: number };
+}
+
+/** Divides messages where the time of which nothing was missed is interrupted, because a request names one such time. */
+export function partsOf(messages: readonly Kept[]): Part[] {
+  const parts: Part[] = [];
+  for (const kept of messages) {
+    const until = Date.parse(kept.at);
+    const from = until - (kept.observedMs ?? 0);
+    const last = parts.at(-1);
+    if (last && from === until) last.messages.push(kept);
+    else if (last && (last.observed?.until ?? from) === from) {
+      last.messages.push(kept);
+      parts[parts.length - 1] = { ...last, observed: { from: last.observed?.from ?? from, until } };
+    } else parts.push({ messages: [kept], ...(from < until && { observed: { from, until } }) });
+  }
+  return parts;
+}
+
 /** Delivers events by `events.ingestBatch`. */
 export function createEventTarget(url: string, apiKey: string): Target {
   const address = new URL('trpc/events.ingestBatch', url.endsWith('/') ? url : `${url}/`);
-  return async (messages, signal) => {
-    const body = JSON.stringify({ json: { apiKey, events: messages.map(({ event }) => event) } });
-    const answer = await post(address, 'application/json', body, signal);
+  const deliver = async (part: Part, signal: AbortSignal): Promise<readonly Refused[]> => {
+    const { messages, observed } = part;
+    const span = observed && {
+      observed: {
+        from: new Date(observed.from).toISOString(),
+        until: new Date(observed.until).toISOString(),
+      },
+    };
+    const json = { apiKey, ...span, events: messages.map(({ event }) => event) };
+    const answer = await post(address, 'application/json', JSON.stringify({ json }), signal).catch(
+      (error) => {
+        // By a clock that is ahead, the observed time ends in the future. Events are refused one by one.
+        if (observed && error instanceof NotDelivered && error.status === 400) return null;
+        throw error;
+      },
+    );
+    if (answer === null && observed) return deliver({ messages }, signal);
     const results: unknown = (answer as { result?: { data?: { json?: { results?: unknown } } } })?.result
       ?.data?.json?.results;
     if (!Array.isArray(results) || results.length !== messages.length) {
@@ -55,6 +99,11 @@ export function createEventTarget(url: string, apiKey: string): Target {
       const kept = messages[index];
       if (kept) refused.push({ kept, reason: String(error.message) });
     }
+    return refused;
+  };
+  return async (messages, signal) => {
+    const refused: Refused[] = [];
+    for (const part of partsOf(messages)) refused.push(...(await deliver(part, signal)));
     return refused;
   };
 }
@@ -91,6 +140,7 @@ async function post(address: URL, contentType: string, body: string, signal: Abo
   throw new NotDelivered(`${address.origin} answered ${response.status}: ${sentenceOf(text)}`, {
     retryAfterMs: Number.isFinite(after) ? after * 1_000 : null,
     isRefusal: isRefusal(response.status, text),
+    status: response.status,
   });
 }
 

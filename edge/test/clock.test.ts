@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { createClock } from '../src/clock.ts';
+import { Contact } from '../src/contact.ts';
 import { createStamp } from '../src/stamp.ts';
 
 /** A machine whose clock shows 1970 when it is started, and can be set later. */
@@ -17,10 +18,10 @@ describe('a clock that is not set', () => {
   it('gives messages their true times afterwards, and leaves other times as they are', () => {
     const { state, start, set } = machine();
     const clock = start();
-    const stamp = createStamp(clock);
+    const stamp = createStamp(clock, new Contact(null));
     const line = stamp.line('a');
-    const event = stamp.event({ eventType: 'VEHICLE_DETECTION' });
-    const timed = stamp.event({ timestamp: '2026-07-01T09:00:00Z', idempotencyKey: '1' });
+    const event = stamp.event({ eventType: 'VEHICLE_DETECTION' }, 'stdin');
+    const timed = stamp.event({ timestamp: '2026-07-01T09:00:00Z', idempotencyKey: '1' }, 'stdin');
     expect([clock.isSet(), line.at]).toEqual([false, '1970-01-01T00:00:10.000Z']);
     Object.assign(state, { elapsed: 60_000, aheadBy: set });
     expect(clock.isSet()).toBe(true);
@@ -36,8 +37,8 @@ describe('a clock that is not set', () => {
 
   it('gives messages from before a restart the time at which it was set', () => {
     const { state, start, set } = machine();
-    const before = createStamp(start()).line('a');
-    const stamp = createStamp(start());
+    const before = createStamp(start(), new Contact(null)).line('a');
+    const stamp = createStamp(start(), new Contact(null));
     Object.assign(state, { elapsed: 60_000, aheadBy: set });
     const sent = stamp.corrected(before);
     state.elapsed = 90_000;

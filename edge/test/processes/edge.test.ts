@@ -174,6 +174,55 @@ describe('the edge buffer, with a service', () => {
     expect(await last.ended).toEqual([0, null]);
   });
 
+  it('says of which time it sends everything, but not across a restart', async () => {
+    const token = await service.tokenFor('ADMIN');
+    const { id: sensorId, apiKey: key } = await service.ok(
+      'sensors.create',
+      { name: 'Radar', deviceId: 'edge-observed', type: 'RADAR' },
+      { token },
+    );
+    const times = async (): Promise<number[]> =>
+      (await service.ok('events.getAll', { sensorId, sortOrder: 'asc' }, { token })).events.map(
+        ({ timestamp }: { timestamp: string }) => Date.parse(timestamp),
+      );
+    const folder = newFolder();
+    for (const before of [0, 3]) {
+      const { child, ended } = startEdge(['--url', service.url, '--spool', folder], { GANTRY_API_KEY: key });
+      for (const n of [1, 2, 3]) {
+        child.stdin.write(`${eventOf(n)}\n`);
+        await eventually(times, (all) => all.length === before + n);
+      }
+      child.stdin.end();
+      expect(await ended).toEqual([0, null]);
+    }
+    const { rows } = await service.pool.query(
+      'SELECT since, until FROM traffic_observed WHERE sensor_id = $1 ORDER BY since',
+      [sensorId],
+    );
+    const [first = 0, , third = 0, fourth = 0, , sixth = 0] = await times();
+    expect(rows.map(({ since, until }) => [since.getTime(), until.getTime()])).toEqual([
+      [first, third],
+      [fourth, sixth],
+    ]);
+  });
+
+  it('is not held up by a clock that is ahead', async () => {
+    const before = await stored();
+    const folder = newFolder();
+    const ahead = 'const now = Date.now; Date.now = () => now() + 3600000;';
+    const edge = startEdge(['--url', service.url, '--spool', folder], {
+      GANTRY_API_KEY: apiKey,
+      NODE_OPTIONS: `--import "data:text/javascript,${encodeURIComponent(ahead)}"`,
+    });
+    edge.child.stdin.write(`${eventOf(1)}\n`);
+    const refused = () => readFile(join(folder, 'refused.jsonl'), 'utf8').catch(() => '');
+    await eventually(refused, (text) => text.includes('timestamp'));
+    const own = { ...JSON.parse(eventOf(2)), timestamp: new Date().toISOString() };
+    edge.child.stdin.end(`${JSON.stringify(own)}\n`);
+    expect(await edge.ended).toEqual([0, null]);
+    expect(await stored()).toBe(before + 1);
+  });
+
   it('keeps refused events with the reason, and forwards the others', async () => {
     const before = await stored();
     const folder = newFolder();
