@@ -3,7 +3,9 @@ import { resolve } from 'node:path';
 import { isBlockedPort } from '@gantry/contract/blocked-ports';
 import { DAY_MS, MINUTE_MS } from '@gantry/contract/durations';
 import { Command } from 'commander';
+import { virtualCounter } from './counter.ts';
 import { workThroughPast } from './demo/control-room.ts';
+import { keepCounting, sendCounts } from './demo/counting.ts';
 import { type DemoFeatures, findFeatures } from './demo/features.ts';
 import { followNews } from './demo/news.ts';
 import { readMark, writeMark } from './demo/progress-mark.ts';
@@ -11,14 +13,17 @@ import { type Service, startService } from './demo/service.ts';
 import { type Colleague, gatherStaff, type Staff } from './demo/staff.ts';
 import { type DemoLogin, ensureDemoUsers, loginsFile } from './demo/users.ts';
 import { ensureWatchlist } from './demo/watchlist.ts';
-import { type Fleet, prepareFleet } from './fleet.ts';
+import type { Device } from './device.ts';
+import { ensureSensors, type Fleet, prepareFleet } from './fleet.ts';
 import { sendHistory } from './history.ts';
 import { numberBetween } from './number-between.ts';
 import { readInitialPassword } from './password.ts';
 import { TIME_ZONE } from './places.ts';
 import { createRandom } from './random.ts';
+import { keepBeating } from './reporting.ts';
 import { keepTrying } from './retry.ts';
 import { createScreen } from './screen.ts';
+import { devicePrefix } from './sensor.ts';
 import { assemble, type Crew, historyLine, logIn, runCrew, SimulationError, watch } from './simulation.ts';
 import { stopOnSignals } from './stop.ts';
 
@@ -99,6 +104,15 @@ function printWelcome(url: string, logins: readonly DemoLogin[], isNew: boolean)
   screen.say(`${isNew ? `  Passwords are kept in ${passwords}. ` : '  '}Ctrl-C stops everything.\n`);
 }
 
+/** The radar that counts quarter hours. Its calls are not in the figures of the fleet. */
+async function prepareCounter({ client }: Colleague, url: string): Promise<Device> {
+  const prefix = devicePrefix(SEED);
+  const { sensors } = await ensureSensors(client.api, prefix, [virtualCounter(SEED, prefix)]);
+  const [device] = assemble(url, sensors, signal).devices;
+  if (!device) throw new Error('No counter was registered');
+  return device;
+}
+
 /** The fleet after its past events were sent and the control room has worked on them. */
 interface Prepared {
   readonly crew: Crew;
@@ -109,6 +123,7 @@ interface Prepared {
 async function prepare(
   url: string,
   { sensors, created }: Fleet,
+  counter: Device,
   staff: Staff,
   features: DemoFeatures,
   historyDays: number,
@@ -128,6 +143,7 @@ async function prepare(
     });
     screen.say(historyLine(1, crew.tally));
   }
+  await sendCounts(counter, { from, to });
   if (!signal.aborted)
     await persist(() => workThroughPast(staff, features, { from, to }, screen.say, signal));
   return { crew, from: to };
@@ -143,14 +159,18 @@ async function demonstrate({ url }: Service, historyDays: number): Promise<void>
   const staff = await persist(() => gatherStaff(url, logins, admin));
   try {
     const features = await persist(() => findFeatures(staff.operator.client.api));
-    const { crew, from } = await prepare(url, fleet, staff, features, historyDays);
+    const counter = await persist(() => prepareCounter(admin, url));
+    const { crew, from } = await prepare(url, fleet, counter, staff, features, historyDays);
     if (signal.aborted) return;
     await writeMark(dataDir, from);
 
     printWelcome(url, logins, isNew);
     const news = followNews(staff.operator, features, screen.say);
     const watching = watch(crew, screen, LIVE_PACE);
+    const counting = [keepCounting(counter, from), keepBeating(counter, 0)];
     await runCrew(crew, from, LIVE_PACE).finally(async () => {
+      counter.dismiss();
+      await Promise.all(counting);
       await news.stop();
       watching.stop();
     });

@@ -2,11 +2,11 @@ import type { GantryClient } from '@gantry/client';
 import type { Severity } from '@gantry/contract/events';
 import type { IncidentType } from '@gantry/contract/incidents';
 import type { SensorType } from '@gantry/contract/sensors';
-import { isFreeway, limitKmh, mphOf, type Place } from './places.ts';
+import { directionsOf, isFreeway, limitKmh, mphOf, type Place } from './places.ts';
 import type { Random } from './random.ts';
 import { isSpeeding, measuredSpeed } from './speed.ts';
 import { congestion } from './traffic.ts';
-import { passingVehicle } from './vehicle.ts';
+import { classOf, passingVehicle } from './vehicle.ts';
 
 /** An event as input of `events.ingest`, without the key. */
 export type EventInput = Omit<Parameters<GantryClient['api']['events']['ingest']['mutate']>[0], 'apiKey'>;
@@ -60,11 +60,15 @@ interface Scene {
 }
 
 const reports = {
-  vehicle: ({ random, fullness }: Scene): EventInput => ({
-    eventType: 'VEHICLE_DETECTION',
-    vehicleType: passingVehicle(random, fullness).type,
-    metadata: lane(random),
-  }),
+  vehicle: ({ random, fullness, place }: Scene): EventInput => {
+    const { type } = passingVehicle(random, fullness);
+    return {
+      eventType: 'VEHICLE_DETECTION',
+      vehicleType: type,
+      vehicleClass: classOf(type),
+      ...lane(random, place),
+    };
+  },
   plate: (scene: Scene): EventInput => ({ eventType: 'PLATE_RECOGNITION', ...seen(scene) }),
   speed: (scene: Scene) => speed(scene, false),
   photographedSpeed: (scene: Scene) => speed(scene, true),
@@ -89,7 +93,8 @@ const reports = {
       eventType: 'INCIDENT',
       ...what,
       location: { latitude: place.latitude, longitude: place.longitude },
-      metadata: { ...lane(random), incidentType },
+      ...lane(random, place),
+      metadata: { incidentType },
     };
   },
 };
@@ -104,14 +109,15 @@ export function reportFrom(type: SensorType, place: Place, at: number, random: R
   return reports[impossible ? 'vehicle' : notice]({ place, fullness: congestion(at), random });
 }
 
-function lane(random: Random) {
-  return { lane: random.whole(1, 3), direction: random.pick(['N', 'S', 'E', 'W']) };
+function lane(random: Random, place: Place) {
+  return { lane: random.whole(1, 2), direction: random.pick(directionsOf(place)) };
 }
 
-function seen({ random, fullness }: Scene) {
+function seen({ random, fullness, place }: Scene) {
   const { plate, type } = passingVehicle(random, fullness);
-  const metadata = { ...lane(random), confidence: Math.round(820 + 179 * Math.sqrt(random.next())) / 1000 };
-  return { licensePlateNumber: plate, vehicleType: type, metadata };
+  const where = lane(random, place);
+  const metadata = { confidence: Math.round(820 + 179 * Math.sqrt(random.next())) / 1000 };
+  return { licensePlateNumber: plate, vehicleType: type, vehicleClass: classOf(type), ...where, metadata };
 }
 
 function violation(scene: Scene, violationType: string, description: string): EventInput {
@@ -125,12 +131,12 @@ function violation(scene: Scene, violationType: string, description: string): Ev
 
 function speed(scene: Scene, photographed: boolean): EventInput {
   const { random, place, fullness } = scene;
-  const { licensePlateNumber, vehicleType, metadata } = seen(scene);
+  const { licensePlateNumber, metadata: _, ...vehicle } = seen(scene);
   const vehicleSpeed = measuredSpeed(random, place, fullness);
   const measured = {
-    vehicleType,
+    ...vehicle,
     vehicleSpeed,
-    metadata: { lane: metadata.lane, direction: metadata.direction, limit: limitKmh(place) },
+    metadata: { limit: limitKmh(place) },
   };
   if (!isSpeeding(vehicleSpeed, place)) return { eventType: 'SPEED_DETECTION', ...measured };
   return {

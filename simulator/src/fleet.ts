@@ -20,7 +20,16 @@ const AT_ONCE = 50;
 /** Registers the first `count` sensors of the seed at their places, or finds those that are registered already. */
 export async function prepareFleet(api: Api, seed: number, count: number): Promise<Fleet> {
   const wanted = Array.from({ length: count }, (_, index) => virtualSensor(seed, index));
-  const known = await findKnown(api, devicePrefix(seed));
+  return ensureSensors(api, devicePrefix(seed), wanted);
+}
+
+/** Registers sensors at their places, or finds those that are registered already. */
+export async function ensureSensors(
+  api: Api,
+  prefix: string,
+  wanted: readonly VirtualSensor[],
+): Promise<Fleet> {
+  const known = await findKnown(api, prefix);
   const missing = wanted.filter(({ deviceId }) => !known.has(deviceId));
 
   const places = [...new Set(missing.map(({ place }) => place))];

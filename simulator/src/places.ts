@@ -65,6 +65,14 @@ export function isFreeway({ limitMph }: Place): boolean {
   return limitMph >= 55;
 }
 
+/** The roads that lead east and west; all others lead north and south. */
+const EAST_WEST = /^(University|River|Clopper|MD 200|Norbeck|Bradley|I-495)/;
+
+/** The two directions of travel of the main road. */
+export function directionsOf({ name }: Place) {
+  return EAST_WEST.test(name) ? (['EB', 'WB'] as const) : (['NB', 'SB'] as const);
+}
+
 /** The postal address. */
 export function addressOf({ name, community }: Place): string {
   return `${name.replace(' @ ', ' at ')}, ${community}, MD`;

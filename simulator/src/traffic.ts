@@ -29,7 +29,7 @@ const knownHours = new Map<number, number>();
  */
 export function trafficLevel(at: number): number {
   const hour = Math.floor(at / HOUR_MS);
-  const now = hourOfWeek(hour);
+  const now = Math.floor(hourOfWeek(at));
   const flow = WEEK[now] ?? MEAN;
   const next = WEEK[(now + 1) % WEEK.length] ?? MEAN;
   return (flow + (next - flow) * (at / HOUR_MS - hour)) / MEAN;
@@ -40,8 +40,14 @@ export function congestion(at: number): number {
   return Math.min(1, trafficLevel(at) / PEAK);
 }
 
-/** The hour of the local week (0 = Sunday, midnight) of an hour since 1970, with a cache. */
-function hourOfWeek(hour: number): number {
+/** The hours since the beginning of the local week (Sunday, midnight) at a time (Unix milliseconds). */
+export function hourOfWeek(at: number): number {
+  const hour = Math.floor(at / HOUR_MS);
+  return wholeHourOfWeek(hour) + at / HOUR_MS - hour;
+}
+
+/** The hour of the local week of an hour since 1970, with a cache. */
+function wholeHourOfWeek(hour: number): number {
   const known = knownHours.get(hour);
   if (known !== undefined) return known;
   const parts = clock.formatToParts(hour * HOUR_MS);

@@ -7,6 +7,11 @@ export interface Vehicle {
 
 const TYPES = { CAR: 62, SUV: 20, TRUCK: 7, VAN: 6, BUS: 3, MOTORCYCLE: 2 };
 
+/** The class of a vehicle, as cameras tell them apart. */
+export function classOf(type: Vehicle['type']): { scheme: 'BASIC'; code: string } {
+  return { scheme: 'BASIC', code: type === 'SUV' || type === 'VAN' ? 'CAR' : type };
+}
+
 /** The states of plates, with their shares. */
 const STATES = { MD: 78, VA: 11, DC: 8, PA: 3 };
 

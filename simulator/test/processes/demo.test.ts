@@ -24,6 +24,38 @@ const workDone = async ({ incidents, watchlist }: GantryClient['api']) => {
   return { total, statuses, entries, alerts, seen, closed, timeline };
 };
 
+const expectIn = (value: number, low: number, high: number): void => {
+  expect(value).toBeGreaterThan(low);
+  expect(value).toBeLessThan(high);
+};
+
+/** The figures of the road with a counter, over the last complete days. */
+const expectBelievableFigures = async ({ locations, traffic }: GantryClient['api']) => {
+  const found = await locations.getAll.query({ search: 'Great Seneca Hwy @ Longdraft Rd' });
+  const dayAgo = (days: number): string => new Date(Date.now() - days * DAY_MS).toISOString().slice(0, 10);
+  const place = { locationId: found.locations[0]?.id ?? '', startDate: dayAgo(DAYS - 1), endDate: dayAgo(2) };
+  const { bins } = await traffic.getCounts.query({ ...place, interval: 'day', by: ['direction', 'lane'] });
+  expect(bins).toHaveLength(DAYS - 2);
+  for (const { status, volume, cells } of bins) {
+    expect(status).toBe('VALID');
+    expectIn(volume ?? 0, 20_000, 34_000);
+    expect(cells.map(({ direction, lane }) => `${direction} ${lane}`).sort()).toEqual([
+      'NB 1',
+      'NB 2',
+      'SB 1',
+      'SB 2',
+    ]);
+    for (const cell of cells) expectIn(cell.volume / (volume ?? 0), 0.22, 0.28);
+  }
+  const { days } = await traffic.getPeakHours.query(place);
+  for (const window of days.flatMap(({ windows }) => windows)) {
+    expectIn(window.peakHourFactor ?? 0, 0.82, 0.99);
+    expectIn(window.t ?? 0, 0.03, 0.12);
+  }
+  const study = await traffic.getSpeedStudy.query({ ...place, units: 'KMH' });
+  expectIn(study.v85 ?? 0, 78, 88);
+};
+
 const findFreePort = async (): Promise<number> => {
   const server = createServer();
   await new Promise<void>((resolve) => {
@@ -121,7 +153,9 @@ it('the demo fills a service, allows logins, and restarts with its data', async 
   // A few sensors may be in ERROR: at any time, a virtual sensor may report a critical issue.
   const silent = async () => (await sensors.getAll.query({ status: 'OFFLINE' })).total;
   await eventually(silent, (now) => now === 0);
-  expect((await sensors.getAll.query()).total).toBe(12);
+  expect((await sensors.getAll.query()).total).toBe(13);
+
+  await expectBelievableFigures(operator.api);
 
   const byHand = /^\d\d:\d\d:\d\d New incident, MEDIUM: Flood$/m;
   for (let tries = 0; tries < 10 && !byHand.test(demo.text()); tries++) {
@@ -143,7 +177,7 @@ it('the demo fills a service, allows logins, and restarts with its data', async 
   const later = await events.getStats.query();
   expect(later.total).toBeGreaterThanOrEqual(stats.total);
   expect(later.total - stats.total).toBeLessThan(1_000);
-  expect((await sensors.getAll.query()).total).toBe(12);
+  expect((await sensors.getAll.query()).total).toBe(13);
   const workLater = await workDone(operator.api);
   expect(workLater.entries).toEqual(work.entries);
   expect(workLater.total - work.total).toBeLessThan(20);
