@@ -77,11 +77,11 @@ export function startTrafficRollUp({
         if ((await rollUpSome()).isAll) break;
       }
       while (!isOver() && (await rollUpQuarter(db, now() - QUARTER_AFTER_MS))) hasFound = true;
+      if (!isOver() && (await convertDay(db))) hasFound = true;
       for (let n = 0; n < JUDGED_IN_ROUND && !isOver(); n++) {
         if (!(await judgeNext(db, { zone: zone(), now: now() }))) break;
         hasFound = true;
       }
-      if (!isOver() && (await convertDay(db))) hasFound = true;
       return hasFound;
     },
   );

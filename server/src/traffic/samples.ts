@@ -204,7 +204,7 @@ export function daysToJudge(unjudged: readonly UnjudgedDay[], zone: string, back
 }
 
 /** Days of one sensor that are judged in one transaction. */
-const DAYS_AT_ONCE = 7;
+const DAYS_AT_ONCE = 3;
 
 /** So long after its end a day is judged, in milliseconds. Until then, readers judge it, and most late data have arrived. */
 const SETTLED_MS = HOUR_MS;
