@@ -55,7 +55,8 @@ const administration = createRoute({
   getParentRoute: () => shell,
   path: '/administration',
   component: lazyPage(async () => {
-    await Promise.all([loadLaterTexts('administration'), loadLaterTexts('account')]);
+    // The activity names the kinds of reports.
+    await Promise.all((['administration', 'account', 'reports'] as const).map(loadLaterTexts));
     return import('../pages/administration/administration-page.tsx');
   }, 'AdministrationPage'),
 });

@@ -239,21 +239,30 @@ const reports = createRoute({
   getParentRoute: () => shell,
   path: '/reports',
   validateSearch: readSearch(analyticsSearch),
-  component: lazyPage(() => import('../pages/reports/analytics-page.tsx'), 'AnalyticsPage'),
+  component: lazyPage(async () => {
+    await loadLaterTexts('reports');
+    return import('../pages/reports/analytics-page.tsx');
+  }, 'AnalyticsPage'),
 });
 
 const reportFiles = createRoute({
   getParentRoute: () => shell,
   path: '/reports/files',
   validateSearch: readSearch(filesSearch),
-  component: lazyPage(() => import('../pages/reports/files-page.tsx'), 'FilesPage'),
+  component: lazyPage(async () => {
+    await loadLaterTexts('reports');
+    return import('../pages/reports/files-page.tsx');
+  }, 'FilesPage'),
 });
 
 const reportSchedules = createRoute({
   getParentRoute: () => shell,
   path: '/reports/schedules',
   validateSearch: readSearch({}),
-  component: lazyPage(() => import('../pages/reports/schedules-page.tsx'), 'SchedulesPage'),
+  component: lazyPage(async () => {
+    await loadLaterTexts('reports');
+    return import('../pages/reports/schedules-page.tsx');
+  }, 'SchedulesPage'),
 });
 
 const account = createRoute({
