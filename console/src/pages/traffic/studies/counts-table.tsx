@@ -76,7 +76,7 @@ export function CountsTable({ label, bins, columns, peaks, interval }: CountsTab
         </tbody>
         <tfoot className="sticky bottom-0 z-10 font-semibold">
           <tr>
-            <th scope="row" className={classes(sum, 'sticky start-0 text-start')}>
+            <th scope="row" className={classes(sum, 'sticky start-0 text-start sm:whitespace-nowrap')}>
               {t('counts.sum')}
             </th>
             {columns.map((column) => (

@@ -10,6 +10,7 @@ import { useServiceTime } from '../../../shared/time/use-time.ts';
 import { ScrolledTable } from '../../../ui/scrolled-table.tsx';
 import type { Place } from '../comparison.ts';
 import { usePlaceName } from '../place.tsx';
+import { useNumbers } from './use-numbers.ts';
 
 interface PeakHoursCardProps {
   readonly place: Place;
@@ -27,6 +28,7 @@ export function PeakHoursCard({ place, days, day, peaks, onChooseDay }: PeakHour
   const { t } = useTranslation('studies');
   const name = usePlaceName(place);
   const textOf = useCellText();
+  const { number } = useNumbers();
   const table = usePeakTable(peaks);
   const zone = useZoneNote(new Date(days.startDate), new Date(`${days.endDate}T23:59:59Z`));
   const { columns, rows } = table;
@@ -46,8 +48,12 @@ export function PeakHoursCard({ place, days, day, peaks, onChooseDay }: PeakHour
           isFigure: column.kind === 'number',
           isLeftToRight: column.kind === 'text' && at > 0,
           className: 'border-b',
+          // A line before each window.
+          ...(at % shown.length === 1 && { shown: 'border-s ps-4' }),
           cell: (row: (typeof rows)[number]) => {
-            const text = textOf(row[at] ?? null, column as ChartColumn);
+            const value = row[at] ?? null;
+            const text =
+              typeof value === 'number' ? number(value, column.digits) : textOf(value, column as ChartColumn);
             if (at > 0) return text;
             if (!peaks.days.some(({ date }) => date === row[0])) return <strong>{text}</strong>;
             return (
@@ -69,7 +75,7 @@ export function PeakHoursCard({ place, days, day, peaks, onChooseDay }: PeakHour
   );
 }
 
-/** The rows of the days and, as the last one, of their average. */
+/** The rows of the average of the days, and of the days. */
 function usePeakTable({ days, average }: PeakHoursOfPlace): ChartTable {
   const { t } = useTranslation('studies');
   const { t: traffic } = useTranslation('traffic');
@@ -105,8 +111,8 @@ function usePeakTable({ days, average }: PeakHoursOfPlace): ChartTable {
     return {
       columns,
       rows: [
-        ...days.map(({ date, windows }) => [date, ...cellsOf(windows)]),
         ...(average ? [[t('peaks.average', { count: average.n }), ...cellsOf(average.windows)]] : []),
+        ...days.map(({ date, windows }) => [date, ...cellsOf(windows)]),
       ],
     };
   }, [days, average, t, traffic, time]);
