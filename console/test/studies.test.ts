@@ -10,6 +10,15 @@ import {
   peaksAt,
 } from '../src/pages/traffic/studies/count-table.ts';
 import { sentences } from '../src/pages/traffic/studies/reasons.tsx';
+import {
+  barsOf,
+  classesOf,
+  positionOf,
+  speedOptions,
+  upToBoth,
+  usualClasses,
+  verdictOf,
+} from '../src/pages/traffic/studies/speed-study.ts';
 
 const QUARTER_MS = 900_000;
 type Cells = CountBin['cells'];
@@ -94,6 +103,110 @@ it('an interval is in a peak hour only as a whole', () => {
   expect(peaksAt(hour, [peak as never])).toEqual([]);
 });
 
+describe('the classes of speeds', () => {
+  it('are read as they are entered', () => {
+    expect(classesOf('31-35, 36–40;41 - 45')).toEqual([
+      [31, 35],
+      [36, 40],
+      [41, 45],
+    ]);
+  });
+
+  it.each(['', '31', '31-35,', '35-31', '31-35, 35-40', '36-40, 31-35', '31-35 36-40', 'a-b'])(
+    'are not "%s"',
+    (text) => {
+      expect(classesOf(text)).toBeNull();
+    },
+  );
+
+  it('are usually five units wide, up to the highest speed that is believed', () => {
+    expect([usualClasses('KMH').at(0), usualClasses('KMH').at(-1)]).toEqual([
+      [1, 5],
+      [246, 250],
+    ]);
+    expect(usualClasses('MPH').at(-1)).toEqual([151, 155]);
+  });
+
+  it('are sent for the method that needs them only, with days by their number', () => {
+    const choice = {
+      units: 'MPH',
+      classes: '31-35',
+      weekdays: ['MON', 'SAT'],
+      hours: '09:00-15:30',
+    } as const;
+    const vehicleClass = undefined;
+    expect(speedOptions({ ...choice, vehicleClass, method: 'LINEAR' })).toEqual({
+      units: 'MPH',
+      method: 'LINEAR',
+      days: [1, 6],
+      hours: ['09:00-15:30'],
+    });
+    expect(speedOptions({ ...choice, vehicleClass, method: 'CLASSED' })).toMatchObject({
+      binEdges: [[31, 35]],
+    });
+    expect(speedOptions({ ...choice, vehicleClass, method: 'CLASSED', classes: 'x' })).toBeNull();
+  });
+});
+
+describe('the chart of speeds', () => {
+  const unit = (from: number, count: number) => ({ from, to: from, count });
+
+  it('reaches to the limit, and its curve to the last vehicle', () => {
+    const bars = barsOf([unit(48, 1), unit(49, 3)], 51.2);
+    expect(bars.map(({ from, upTo }) => [from, upTo])).toEqual([
+      [48, 0.25],
+      [49, 1],
+      [50, 1],
+      [51, 1],
+    ]);
+    expect(barsOf([unit(48, 1)], 46.5).map(({ from }) => from)).toEqual([46, 47, 48]);
+    expect(barsOf([unit(48, 0)], 50)).toEqual([]);
+  });
+
+  it('leaves out empty classes at the ends, unless the limit is in one', () => {
+    const classes = [1, 6, 11, 16, 21].map((from) => ({ from, to: from + 4, count: from === 11 ? 2 : 0 }));
+    expect(barsOf(classes, null).map(({ from }) => from)).toEqual([11]);
+    expect(barsOf(classes, 20.5).map(({ from }) => from)).toEqual([11, 16]);
+  });
+
+  it('places a speed within its class', () => {
+    const bars = barsOf([unit(48, 1), unit(49, 3)], null);
+    expect([48, 48.5, 49.9, 50, 51, 47].map((speed) => positionOf(bars, speed))).toEqual([
+      0,
+      0.5,
+      expect.closeTo(1.9),
+      2,
+      null,
+      null,
+    ]);
+    const classes = barsOf([{ from: 31, to: 35, count: 2 }], null);
+    expect([positionOf(classes, 33.5), positionOf(classes, 33, true), positionOf(classes, 35, true)]).toEqual(
+      [0.5, 0.5, 1],
+    );
+  });
+
+  it('compares the shares of slower vehicles', () => {
+    expect(upToBoth([unit(50, 1), unit(51, 1)], [unit(49, 4)])).toEqual([
+      { below: 49, shares: [0, 0] },
+      { below: 50, shares: [0, 1] },
+      { below: 51, shares: [0.5, 1] },
+      { below: 52, shares: [1, 1] },
+    ]);
+    expect(upToBoth([unit(50, 1)], []).map(({ shares }) => shares[1])).toEqual([null, null]);
+  });
+});
+
+it('a sample is too small for percentiles, for its margin, or large enough', () => {
+  const sampleSize = { needed: 83, margin: 2 };
+  expect([0, 1].map((n) => verdictOf({ n, sampleSize: null }))).toEqual(['none', 'tooFew']);
+  expect([29, 30, 82, 83].map((n) => verdictOf({ n, sampleSize }))).toEqual([
+    'tooFew',
+    'less',
+    'less',
+    'enough',
+  ]);
+});
+
 describe('the reasons of the service', () => {
   const folder = join(import.meta.dirname, '../../server/src/traffic');
   const source = readdirSync(folder, { recursive: true, encoding: 'utf8' })
@@ -115,9 +228,21 @@ describe('the reasons of the service', () => {
     'Only 90 % of the day is known: data of 2 h were rejected',
     'Only 50 % of the hour from 08:00 is known',
     'A gap in the hour from 08:00 is too long for its usual volume (R2)',
+    'No vehicle has a speed',
+    'Percentiles need at least 30 speeds, and there are 20',
+    'Small sample: 60 speeds',
+    'Means need at least two speeds in each study',
+    'One of the studies has no speed with a limit',
+    'V85 needs at least 30 speeds in each study',
+    'All values of each study are equal, so nothing is known about chance',
+    '340 days are complete, and the mean needs 350',
+    'In month 3, 5, an hour of the week is not known',
+    'In month 3, a weekday has no complete day',
+    '93 % of the hours are valid, and design hours need 95 %',
+    'The annual average is not known',
   ])('"%s" has a text', (reason) => {
     expect(sentences.filter(([pattern]) => pattern.test(reason))).toHaveLength(1);
     // The words are still those of the service.
-    for (const words of reason.split(/ ?\d[\d:]*(?: %)? ?/)) expect(source).toContain(words);
+    for (const words of reason.split(/ ?\d[\d:, ]*(?: ?%)? ?/)) expect(source).toContain(words);
   });
 });

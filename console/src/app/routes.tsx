@@ -12,8 +12,10 @@ import { eventsSearch } from '../pages/events/search.ts';
 import { incidentsSearch } from '../pages/incidents/search.ts';
 import { SignInPage } from '../pages/sign-in/sign-in-page.tsx';
 import {
+  annualSearch,
   countsSearch,
   intersectionSearch,
+  speedSearch,
   studiesSearch,
   studySearch,
   trafficSearch,
@@ -205,6 +207,26 @@ const counts = createRoute({
   }, 'CountsPage'),
 });
 
+const speeds = createRoute({
+  getParentRoute: () => shell,
+  path: '/traffic/speeds',
+  validateSearch: readSearch(speedSearch),
+  component: lazyPage(async () => {
+    await loadTextsOfStudies();
+    return import('../pages/traffic/studies/speed-page.tsx');
+  }, 'SpeedPage'),
+});
+
+const annual = createRoute({
+  getParentRoute: () => shell,
+  path: '/traffic/annual',
+  validateSearch: readSearch(annualSearch),
+  component: lazyPage(async () => {
+    await loadTextsOfStudies();
+    return import('../pages/traffic/studies/annual-page.tsx');
+  }, 'AnnualPage'),
+});
+
 const intersection = createRoute({
   getParentRoute: () => shell,
   path: '/traffic/intersection',
@@ -298,6 +320,8 @@ export const router = createRouter({
       location,
       traffic,
       counts,
+      speeds,
+      annual,
       intersection,
       studies,
       study,

@@ -1,5 +1,5 @@
 import { studyKinds, studyStatuses, trafficIntervals } from '@gantry/contract/values';
-import { day, flag, oneOf, type Parameter, text } from '../../shared/url/search.ts';
+import { day, flag, oneOf, type Parameter, someOf, text, whole } from '../../shared/url/search.ts';
 
 /** The comparisons: with earlier days, with days of the user's choice, or with the same days at another place. */
 export const comparisons = ['before', 'weekBefore', 'yearBefore', 'days', 'place'] as const;
@@ -44,6 +44,39 @@ export const countsSearch = {
   /** The windows of the peak hours. */
   am: span,
   pm: span,
+};
+
+/** The days of the week, each at the number that the service gives it. */
+export const weekdayNames = ['SUN', 'MON', 'TUE', 'WED', 'THU', 'FRI', 'SAT'] as const;
+
+/** The classes of vehicles of which a speed study can be made. */
+export const speedClasses = ['CAR', 'MOTORCYCLE', 'BUS', 'TRUCK', 'UNCLASSIFIED', 'BICYCLE'] as const;
+
+/** The query parameters of the speed study and of the comparison of two. */
+export const speedSearch = {
+  ...subjectSearch,
+  view: oneOf(['compare']),
+  units: oneOf(['KMH', 'MPH']),
+  method: oneOf(['NEAREST_RANK', 'LINEAR', 'CLASSED']),
+  /** The classes of the method CLASSED, as `31-35, 36-40`. */
+  classes: text(2_000),
+  weekdays: someOf(weekdayNames),
+  hours: span,
+  vehicleClass: oneOf(speedClasses),
+  /** The study before. Its place is by default that of the study after. */
+  beforeStart: day,
+  beforeEnd: day,
+  beforeLocationId: text(),
+  beforeSensorId: text(),
+};
+
+/** The query parameters of the daily and annual averages. */
+export const annualSearch = {
+  ...subjectSearch,
+  year: whole(1970, 8_999),
+  method: oneOf(['FHWA', 'AASHTO', 'SIMPLE']),
+  /** How many months may lack data. */
+  allowMissing: whole(0, 1),
 };
 
 /** The parts of a turning movement count that can be shown: peak hours of a day, the day, and the whole period. */

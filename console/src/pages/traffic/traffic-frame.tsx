@@ -15,6 +15,8 @@ import { PlaceLookUp, usePlaceName } from './place.tsx';
 const parts = [
   { to: '/traffic', name: 'overview' },
   { to: '/traffic/counts', name: 'counts' },
+  { to: '/traffic/speeds', name: 'speedStudy' },
+  { to: '/traffic/annual', name: 'annual' },
   { to: '/traffic/intersection', name: 'intersection' },
   { to: '/traffic/studies', name: 'signing' },
 ] as const;

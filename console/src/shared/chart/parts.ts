@@ -162,6 +162,8 @@ interface Mark {
   readonly color: string;
   readonly at: number;
   readonly dash: 'solid' | 'dashed';
+  /** Places the label of a horizontal line beside the chart, where no bars are. The grid must have room for it. */
+  readonly isBeside?: boolean;
 }
 
 /** Straight lines with a label, such as the speed limit. */
@@ -170,7 +172,7 @@ export function marks(look: Look, direction: 'xAxis' | 'yAxis', all: readonly Ma
     silent: true,
     symbol: 'none',
     z: 10,
-    data: all.map(({ name, color, at, dash }, row) => ({
+    data: all.map(({ name, color, at, dash, isBeside = false }, row) => ({
       [direction]: at,
       name,
       lineStyle: { color, type: dash, width: 1.5 },
@@ -179,7 +181,7 @@ export function marks(look: Look, direction: 'xAxis' | 'yAxis', all: readonly Ma
         color,
         backgroundColor: look.surface,
         padding: [1, 3],
-        position: direction === 'xAxis' ? ('end' as const) : ('insideStartTop' as const),
+        position: direction === 'xAxis' || isBeside ? ('end' as const) : ('insideStartTop' as const),
         ...(direction === 'xAxis' && { distance: [0, 2 + 16 * row] }),
       },
     })),

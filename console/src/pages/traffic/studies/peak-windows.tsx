@@ -82,7 +82,7 @@ interface WindowFieldsProps {
 }
 
 /** Only ends after the start are offered, of which an hour fits between both. */
-function WindowFields({ legend, span, onChange }: WindowFieldsProps) {
+export function WindowFields({ legend, span, onChange }: WindowFieldsProps) {
   const { t } = useTranslation('range');
   const [from = '', until = ''] = span.split('-');
   const hour = 4;
