@@ -210,7 +210,7 @@ export type Assignment = z.infer<typeof assignment>;
 
 const assigned = {
   channel: channel.describe(
-    'Which part of what the sensor sends: `*` for everything that no other assignment of the sensor names, the direction (NB, APPROACHING, 92.5), lane or movement (`S:L`) as sent, or several of them as an object.',
+    'Which part of what the sensor sends: `*` for everything that no other assignment of the sensor with the same role names, the direction (NB, APPROACHING, 92.5), lane or movement (`S:L`) as sent, or several of them as an object.',
   ),
   lane: lane.nullable().describe('The lane of the point. null: as sent.'),
   movement: movement.nullable().describe('The movement at an intersection. null: as sent.'),

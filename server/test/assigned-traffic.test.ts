@@ -182,7 +182,9 @@ describe('a location with measuring points', () => {
     const pointId = await addPoint(locationId);
     await assign(radar, pointId);
     await assign(camera, pointId, { role: 'VERIFY' });
-    await pass(radar, 50, '08:00', { vehicleSpeed: 50 });
+    const next = await addPoint(await addLocation());
+    for (const channel of ['*', { lane: 1 }]) await assign(radar, next, { role: 'VERIFY', channel });
+    await pass(radar, 50, '08:00', { vehicleSpeed: 50, lane: 1 });
     await pass(camera, 300, '08:00', { vehicleSpeed: 70 });
     for (const place of [{ pointId }, { locationId }])
       expect(await flowOf(place)).toMatchObject({ volume: 50, measured: 50, meanSpeed: 50 });

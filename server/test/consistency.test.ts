@@ -99,7 +99,7 @@ const damages: readonly { readonly name: string; readonly how: string; readonly 
   {
     name: 'traffic by 5 minutes',
     how: 'rows gone',
-    statement: `DELETE FROM traffic_bins WHERE minutes = 5 AND cells[1] = (SELECT id FROM traffic_cells WHERE vehicle_type = 'CAR')`,
+    statement: `DELETE FROM traffic_bins WHERE minutes = 5 AND cells[1] IN (SELECT id FROM traffic_cells WHERE vehicle_type = 'CAR')`,
   },
   {
     name: 'traffic by 5 minutes',

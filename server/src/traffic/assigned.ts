@@ -37,7 +37,7 @@ export interface Assigned extends Interval {
 /** An assignment in a time in which the same ones hold. */
 export interface Detector extends Interval {
   readonly assigned: Assigned;
-  /** The other assignments of its sensor, for volumes or for speeds, that hold then. */
+  /** The other assignments of its sensor with its role that hold then. */
   readonly rivals: readonly Assigned[];
   /** Of one that counts: what measures the speeds of its point instead. */
   readonly speeds: readonly Assigned[];
@@ -72,10 +72,7 @@ export function detectorsOf(assignments: readonly Assigned[], range: Interval): 
     return held.flatMap((assigned): Detector[] => {
       if (!assigned.isHere || assigned.role === 'VERIFY') return [];
       const rivals = held.filter(
-        (other) =>
-          other !== assigned &&
-          other.sensorId === assigned.sensorId &&
-          isForSpeeds(other) === isForSpeeds(assigned),
+        (other) => other !== assigned && other.sensorId === assigned.sensorId && other.role === assigned.role,
       );
       const speeds = isForSpeeds(assigned)
         ? []
