@@ -63,6 +63,7 @@ export const classSchemes = {
     ['11', 'Multi-trailer trucks with five or fewer axles', 'HEAVY'],
     ['12', 'Six-axle multi-trailer trucks', 'HEAVY'],
     ['13', 'Multi-trailer trucks with seven or more axles', 'HEAVY'],
+    ['UNCLASSIFIED', 'Unclassified'],
   ),
   'TLS8+1': scheme(
     ['KRAD', 'Motorcycle', undefined, MOTORCYCLE_PCE],
@@ -75,12 +76,17 @@ export const classSchemes = {
     ['BUS', 'Bus', 'HEAVY'],
     ['NK', 'Unclassified'],
   ),
-  LIGHT_HEAVY: scheme(['LIGHT', 'Light vehicle'], ['HEAVY', 'Heavy vehicle', 'HEAVY']),
+  LIGHT_HEAVY: scheme(
+    ['LIGHT', 'Light vehicle'],
+    ['HEAVY', 'Heavy vehicle', 'HEAVY'],
+    ['UNCLASSIFIED', 'Unclassified'],
+  ),
   LENGTH: scheme(
     ['MOTORCYCLE', 'Motorcycle', undefined, MOTORCYCLE_PCE],
     ['SHORT', 'Short vehicle'],
     ['MEDIUM', 'Medium vehicle', 'HEAVY'],
     ['LONG', 'Long vehicle', 'HEAVY'],
+    ['UNCLASSIFIED', 'Unclassified'],
   ),
 } as const satisfies Record<string, readonly ClassOfScheme[]>;
 

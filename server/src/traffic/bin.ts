@@ -179,8 +179,8 @@ export function coveredOf(counts: readonly Count[]): number {
   );
 }
 
-/** Rounded half up to a number of decimals. */
+/** Rounded half up to a number of decimals. Means and products such as 1.005 · 100 are not exact, and must not fall below the half. */
 export function roundTo(value: number, decimals: number): number {
   const scale = 10 ** decimals;
-  return Math.round(value * scale) / scale;
+  return Math.floor(value * scale + 0.5 + 1e-9) / scale;
 }

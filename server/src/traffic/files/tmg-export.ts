@@ -4,7 +4,7 @@ import { DateTime } from 'luxon';
 import { invalidInput } from '../../platform/error.ts';
 import { getLocation } from '../../sensors/locations-store.ts';
 import { getSensor } from '../../sensors/store.ts';
-import { type Bin, type Cell, isMotor } from '../bin.ts';
+import { type Bin, type Cell, isMotor, type VehicleClass } from '../bin.ts';
 import { type Parts, readTraffic, segmentsWithin } from '../figures.ts';
 import { indexOf } from '../flow.ts';
 import { getPlace, type WantedPlace } from '../places-store.ts';
@@ -85,7 +85,8 @@ async function readChannels(
   const counted = bins.flatMap(({ start, cells }) =>
     cells.filter(isMotor).map((cell) => ({ ...cell, start })),
   );
-  const grouping = counted.some(({ class: of }) => of && !/^\d+$/.test(of.code)) ? 2 : 13;
+  const isOfFhwa = ({ code }: VehicleClass): boolean => /^\d+$/.test(code) || isUnclassified(code);
+  const grouping = counted.some(({ class: of }) => of && !isOfFhwa(of)) ? 2 : 13;
   const codesOf = codesOfChannels(counted, input);
   const channels = new Map<string, Channel>();
   const hourOf = (cell: Omit<Cell, 'volume'>, start: number): TmgHour | undefined => {
@@ -158,9 +159,14 @@ function codesOfChannels(
 const COMPASS = ['NB', 'NE', 'EB', 'SE', 'SB', 'SW', 'WB', 'NW'];
 
 /** The position of a class among those of a record; -1 for one that is not known. */
-function classAt({ code, isHeavy }: NonNullable<Cell['class']>, grouping: ClassGrouping): number {
-  if (grouping === 13) return Number(code) - 1;
-  return /^(?:UNCLASSIFIED|NK)$/.test(code) ? -1 : Number(isHeavy);
+function classAt({ code, isHeavy }: VehicleClass, grouping: ClassGrouping): number {
+  if (isUnclassified(code)) return -1;
+  return grouping === 13 ? Number(code) - 1 : Number(isHeavy);
+}
+
+/** Such vehicles are in the volume of a record, and in none of its classes. */
+function isUnclassified(code: string): boolean {
+  return code === 'UNCLASSIFIED' || code === 'NK';
 }
 
 /**

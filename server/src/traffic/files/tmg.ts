@@ -207,13 +207,16 @@ function classesOf(entry: Entry): Record<string, unknown> | string {
   if (counts.length !== 13 && counts.length !== 2)
     return `${counts.length} classes cannot be read, only 13 or 2`;
   const sum = counts.reduce((all, count) => all + count, 0);
-  if (total !== null && total !== sum)
-    return `Total_Interval_Volume: ${total - sum} of ${total} vehicles are in none of the classes: import the record of the volume instead`;
+  if (total !== null && total < sum)
+    return `Total_Interval_Volume: ${total} is less than the classes add up to, which is ${sum}`;
+  const UNCLASSIFIED = (total ?? sum) - sum;
+  const others = UNCLASSIFIED > 0 ? { UNCLASSIFIED } : {};
+  const numbered = Object.fromEntries(counts.map((count, n) => [`${n + 1}`, count]));
   return {
     byClass:
       counts.length === 13
-        ? { scheme: 'FHWA13', counts: Object.fromEntries(counts.map((count, n) => [`${n + 1}`, count])) }
-        : { scheme: 'LIGHT_HEAVY', counts: { LIGHT: counts[0], HEAVY: counts[1] } },
+        ? { scheme: 'FHWA13', counts: { ...numbered, ...others } }
+        : { scheme: 'LIGHT_HEAVY', counts: { LIGHT: counts[0], HEAVY: counts[1], ...others } },
   };
 }
 
