@@ -63,12 +63,13 @@ export function monthsOf(bins: readonly Count[], year: number, zone: string): Mo
     const month = day.day.startsWith(String(year)) ? months[Number(day.day.slice(5, 7)) - 1] : undefined;
     if (!month) continue;
     const weekday = weekdayOf(day.day);
-    const whole = dayVolume(day, zone);
+    const hours = hoursOf(day, zone);
+    const whole = dayVolume(day, zone, hours);
     if (whole.status === 'VALID') {
       add(month.daySums, weekday, whole.volume ?? 0);
       add(month.days, weekday, 1);
     }
-    for (const hour of hoursOf(day, zone))
+    for (const hour of hours)
       if (isUsableHour(hour)) {
         add(month.sums, weekday * 24 + hour.hour, hour.volume ?? 0);
         add(month.hours, weekday * 24 + hour.hour, 1);

@@ -113,6 +113,7 @@ export type Dimension = 'direction' | 'lane' | 'class' | 'movement';
 
 /** The sums of cells that agree in all given dimensions, in the order of their first appearance. */
 export function sumCells(cells: readonly Cell[], by: readonly Dimension[]): Cell[] {
+  if (cells.length === 0) return [];
   const sums = new Map<string, Cell>();
   for (const cell of cells) {
     const part: Partial<Cell> = Object.fromEntries(

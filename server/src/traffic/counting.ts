@@ -4,7 +4,7 @@ import { classOfText } from '../events/passage-columns.ts';
 import { type Interval, SLOT_MS } from '../platform/time.ts';
 import type { Detector } from './assigned.ts';
 import type { VehicleClass } from './bin.ts';
-import { type Counts, isPlausibleBin, type Kind, measure } from './slots-store.ts';
+import { type Counts, isPlausibleBin, type Kind, MAX_SPEED, measure } from './slots-store.ts';
 
 // Which of the sensors of a place count, so that one vehicle counts once.
 
@@ -283,11 +283,11 @@ export function rollupsOf(
     types: [] as string[][],
     typeCounts: [] as number[][],
   };
+  const histogram = new Float64Array(MAX_SPEED + 1);
   for (const { slot, sensorId, cells, measures, sums } of rows) {
     const { hasVolume, hasSpeeds } = roleOf(sensorId, slot);
     if (!hasVolume && !hasSpeeds) continue;
     let [volume, measured, speedSum] = [0, 0, 0];
-    const histogram = new Map<number, number>();
     const types = new Map<string, number>();
     for (let n = 0; n < cells.length; n++) {
       const kind = known.get(cells[n] ?? 0);
@@ -298,18 +298,31 @@ export function rollupsOf(
         if (hasVolume && kind.isListed) types.set(kind.type, (types.get(kind.type) ?? 0) + sum);
         if (!hasSpeeds || !kind.counts || !isPlausibleBin(what)) continue;
         measured += sum;
-        histogram.set(what, (histogram.get(what) ?? 0) + sum);
+        histogram[what] = (histogram[what] ?? 0) + sum;
       } else if (what === measure.SPEEDS && hasSpeeds && kind.counts) speedSum += sum;
     }
-    const bins = [...histogram.keys()].sort((a, b) => a - b);
+    const { bins, counts } = takeBins(histogram);
     rollups.slots.push(slot);
     rollups.volumes.push(volume);
     rollups.measured.push(measured);
     rollups.speedSums.push(speedSum);
     rollups.bins.push(bins);
-    rollups.counts.push(bins.map((bin) => histogram.get(bin) ?? 0));
+    rollups.counts.push(counts);
     rollups.types.push([...types.keys()]);
     rollups.typeCounts.push([...types.values()]);
   }
   return rollups;
+}
+
+/** The counts by bin that are not zero, which are cleared. */
+function takeBins(histogram: Float64Array): { bins: number[]; counts: number[] } {
+  const [bins, counts] = [[] as number[], [] as number[]];
+  for (let bin = 0; bin < histogram.length; bin++) {
+    const count = histogram[bin] ?? 0;
+    if (count === 0) continue;
+    bins.push(bin);
+    counts.push(count);
+    histogram[bin] = 0;
+  }
+  return { bins, counts };
 }

@@ -1,7 +1,7 @@
 import { HOUR_MS } from '@gantry/contract/durations';
 import type { Interval } from '../platform/time.ts';
 import { type BinStatus, COMPLETE_COVERAGE, type Count, coveredOf, joinCounts, roundTo } from './bin.ts';
-import { binsByDay, type DayOfBins, hoursOf, MIN_HOUR_COVERAGE } from './local-hours.ts';
+import { binsByDay, type DayOfBins, hoursOf, type LocalHour, MIN_HOUR_COVERAGE } from './local-hours.ts';
 
 /** The volume of a local day. */
 export interface DayVolume {
@@ -56,12 +56,15 @@ export function dailyVolumes(
   };
 }
 
-/** The volume of a day. A day is complete if at least 95 % of it and 75 % of each of its hours are known. */
-export function dayVolume(day: DayOfBins, zone: string): DayVolume {
+/**
+ * The volume of a day. A day is complete if at least 95 % of it and 75 % of each of its hours are known.
+ * @param hours those of the day, if they are known already
+ */
+export function dayVolume(day: DayOfBins, zone: string, hours?: readonly LocalHour[]): DayVolume {
   const { day: date, bins } = day;
   if (bins.length === 0) return { date, volume: null, status: 'GAP', reason: NO_DATA };
   const { volume, status } = joinCounts(bins);
-  const reason = REASONS[status] ?? lackOf(day, zone);
+  const reason = REASONS[status] ?? lackOf(day, hours ?? hoursOf(day, zone));
   // An hour that is not known makes the day a partial one, even if that is less than 5 % of it.
   return { date, volume, status: status === 'VALID' && reason !== null ? 'PARTIAL' : status, reason };
 }
@@ -75,7 +78,7 @@ const REASONS: Partial<Record<BinStatus, string>> = {
 };
 
 /** What is not known of a day; null if it is complete. */
-function lackOf(day: DayOfBins, zone: string): string | null {
+function lackOf(day: DayOfBins, hours: readonly LocalHour[]): string | null {
   const { from, until, bins } = day;
   const coverage = coveredOf(bins) / (until - from);
   const rejected = bins.filter(({ status }) => status === 'EXCLUDED');
@@ -84,7 +87,7 @@ function lackOf(day: DayOfBins, zone: string): string | null {
       ? `Only ${percent(coverage)} of the day is known: data of ${hoursWithin(rejected)} h were rejected`
       : `Only ${percent(coverage)} of the day is known`;
   if (bins.reduce((sum, { start, end }) => sum + end - start, 0) < until - from) return 'An hour has no data';
-  for (const { hour, coverage: known, hasLongGap = false } of hoursOf(day, zone)) {
+  for (const { hour, coverage: known, hasLongGap = false } of hours) {
     const start = `${String(hour).padStart(2, '0')}:00`;
     if (known < MIN_HOUR_COVERAGE) return `Only ${percent(known)} of the hour from ${start} is known`;
     if (hasLongGap) return `A gap in the hour from ${start} is too long for its usual volume (R2)`;

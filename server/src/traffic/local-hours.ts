@@ -51,14 +51,13 @@ export interface LocalHour extends Count {
 /** The hours of a day of which bins are known. */
 export function hoursOf(day: DayOfBins, zone: string): LocalHour[] {
   const clock = clockOf(day, zone);
-  const hours: { key: string; hour: number; bins: Count[] }[] = [];
+  const hours: { hour: number; moved: number; bins: Count[] }[] = [];
   for (const bin of day.bins) {
     const { minute, moved } = clock(bin.start);
     const hour = Math.floor(minute / 60);
-    const key = `${hour} ${moved}`;
     const last = hours.at(-1);
-    if (last?.key === key) last.bins.push(bin);
-    else hours.push({ key, hour, bins: [bin] });
+    if (last?.hour === hour && last.moved === moved) last.bins.push(bin);
+    else hours.push({ hour, moved, bins: [bin] });
   }
   return hours.map(({ hour, bins }) => ({ ...joinCounts(bins), hour }));
 }

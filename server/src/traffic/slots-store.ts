@@ -117,7 +117,7 @@ export const NO_SENSOR = sql.raw(`'00000000-0000-0000-0000-000000000000'::uuid`)
 export const measure = { UNMEASURED: -1, SPEEDS: -2, SQUARES: -3, COVERED: -4, EXPECTED: -5 } as const;
 
 /** The highest plausible speed of a vehicle, in km/h. */
-const MAX_SPEED = 250;
+export const MAX_SPEED = 250;
 
 /** Whether a measure counts vehicles with a plausible speed. Counts from before 0064 have others as well. */
 export function isPlausibleBin(what: number): boolean {

@@ -110,8 +110,8 @@ function sampleOfValues(values: readonly number[], units: SpeedUnits): SpeedSamp
 /** Without the speeds that no vehicle has. Of those above the highest, only their km/h is known. */
 export function plausibleSpeeds(speeds: Speeds): Speeds {
   const { bins, counts } = speeds.histogram;
+  if (bins.every(isPlausibleSpeed)) return speeds;
   const kept = bins.flatMap((bin, i) => (isPlausibleSpeed(bin) ? [{ bin, count: counts[i] ?? 0 }] : []));
-  if (kept.length === bins.length) return speeds;
   return {
     volume: speeds.volume,
     measured: kept.reduce((sum, { count }) => sum + count, 0),
@@ -197,7 +197,7 @@ export function percentileOf(
   sample: SpeedSample,
   share: number,
   method: PercentileMethod,
-  classes: readonly SpeedClass[] = classesOf(5),
+  classes: readonly SpeedClass[] = USUAL_CLASSES,
 ): number | null {
   if (sample.n === 0) return null;
   if (method === 'CLASSED') return classedPercentile(classes, countByClass(sample, classes), share);
@@ -241,6 +241,8 @@ function classesOf(width: number): SpeedClass[] {
     (n + 1) * width,
   ]);
 }
+
+const USUAL_CLASSES: readonly SpeedClass[] = classesOf(5);
 
 /**
  * Refuses classes that are not whole, not in order or overlap.
