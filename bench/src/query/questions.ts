@@ -14,7 +14,13 @@ export interface Goals {
 export type ListInput = Partial<ListEventsInput>;
 
 /** What is asked: of a list, or of one event, or of a page of figures. */
-type Input = ListInput & { id?: string; limit?: number; repeatPlates?: boolean };
+type Input = ListInput & {
+  id?: string;
+  limit?: number;
+  repeatPlates?: boolean;
+  interval?: string;
+  year?: number;
+};
 
 /** A kind of query with varied arguments. */
 export interface Question {
@@ -239,6 +245,43 @@ const analytics: Question[] = [
   { group: 'getRepeatPlates', name: 'a week', procedure: 'reports.getRepeatPlates', input: aWeek, goals: {} },
 ];
 
+/** A random local month, without the last days of long ones. */
+function aMonth({ from, until }: Sample, random: Random) {
+  const start = from + random.next() * (until - from - 30 * DAY_MS);
+  const [startDate, endDate] = [start, start + 29 * DAY_MS].map((time) =>
+    new Date(time).toISOString().slice(0, 10),
+  );
+  return { startDate: startDate ?? '', endDate: endDate ?? '' };
+}
+
+/** Figures of a detector with a year of quarter hours in two directions, with classes and speeds. */
+const traffic: Question[] = [
+  {
+    name: 'getCounts, quarter hours of a month',
+    procedure: 'traffic.getCounts',
+    input: (sample: Sample, random: Random) => ({ interval: '15min', ...aMonth(sample, random) }),
+    p99: 100,
+  },
+  {
+    name: 'getFlow, quarter hours of a month',
+    procedure: 'traffic.getFlow',
+    input: (sample: Sample, random: Random) => ({ interval: '15min', ...aMonth(sample, random) }),
+    p99: 100,
+  },
+  {
+    name: 'getAadt',
+    procedure: 'traffic.getAadt',
+    input: ({ until }: Sample) => ({ year: new Date(until).getUTCFullYear() }),
+    p99: 50,
+  },
+  { name: 'getSpeedStudy, a week', procedure: 'traffic.getSpeedStudy', input: aWeek, p99: 150 },
+].map(({ input, p99, ...question }) => ({
+  group: 'traffic',
+  ...question,
+  input: (sample: Sample, random: Random) => ({ sensorId: sample.detectorId, ...input(sample, random) }),
+  goals: { p99 },
+}));
+
 function unprocessedOne(sample: Sample): { id: string } {
   return { id: sample.unprocessed.pop() ?? '' };
 }
@@ -261,5 +304,6 @@ export const QUESTIONS: readonly Question[] = [
   ...deep,
   ...single,
   ...analytics,
+  ...traffic,
   ...marks,
 ];

@@ -9,6 +9,8 @@ export interface Sample {
   readonly until: number;
   readonly ids: readonly string[];
   readonly sensorIds: readonly string[];
+  /** The sensor that counted quarter hours for the whole history. */
+  readonly detectorId: string;
   readonly locations: readonly string[];
   readonly plates: readonly string[];
   readonly vehicleTypes: readonly string[];
@@ -56,10 +58,14 @@ export async function drawSample(
       'SELECT id FROM events WHERE NOT processed ORDER BY md5(id::text) LIMIT $1',
       [unprocessed],
     );
+    const { rows: detectors } = await client.query<{ sensor_id: string }>(
+      'SELECT sensor_id FROM traffic_places WHERE periods LIMIT 1',
+    );
     return {
       from,
       until,
       ids: any.map(({ id }) => id),
+      detectorId: detectors[0]?.sensor_id ?? '',
       sensorIds: any.map((row) => row.sensor_id),
       locations: any.map((row) => row.location_name),
       vehicleTypes: any.map((row) => row.vehicle_type),
