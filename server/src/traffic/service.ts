@@ -202,7 +202,9 @@ export async function getTopLocations(
   const doubted = await findDoubtedLocations(db, range);
   for (const { isMixed, ...known } of await listTopLocations(db, range)) {
     const location = { ...known, isMixed: isMixed || doubted.has(known.locationId) };
-    all.push(location.isMixed ? await readLocation(db, location, range, at) : location);
+    all.push(
+      location.isMixed ? await readLocation(db, location, range, at, by === 'shareOverLimit') : location,
+    );
   }
   const known = all.filter(
     ({ volume, measured }) => volume > 0 && (by === 'volume' || measured >= minimumVolume),
@@ -235,25 +237,30 @@ async function withShares(
   const shares = await readSharesOverLimit(db, ids, range);
   const judged: Ranked[] = [];
   for (const location of locations) {
-    const { locationId, isMixed, isLimitChanged } = location;
-    if (isMixed) judged.push(location);
-    else if (isLimitChanged) judged.push(await readLocation(db, location, range, at));
+    const { locationId, isMixed, isLimitChanged, shareOverLimit } = location;
+    if (shareOverLimit !== undefined) judged.push(location);
+    else if (isMixed || isLimitChanged) judged.push(await readLocation(db, location, range, at));
     else judged.push({ ...location, shareOverLimit: shares.get(locationId) ?? null });
   }
   return judged;
 }
 
-/** The figures of a location whose limit changed within the range, or at which sensors of several types stand. */
+/**
+ * The figures of a location whose limit changed within the range, or at which sensors of several types stand.
+ * @param isWhole false to leave out the share above the limit, for which all speeds would be read
+ */
 async function readLocation(
   db: Executor,
   location: TopLocation,
   range: Interval,
   { zone, now }: { zone: string; now: number },
+  isWhole = true,
 ): Promise<Ranked> {
   const place = await getPlace(db, { locationId: location.locationId });
   const cuts = place.limits.map(({ since }) => since);
   const { rollups } = await readTraffic(db, place, cutSegments(segmentsOf(range), cuts), {
     now,
+    isWhole,
     excluding: asKnown(zone),
   });
   const { speeds, judged } = wholeOf(rollups, place.limits);
@@ -262,7 +269,7 @@ async function readLocation(
     volume: speeds.volume,
     measured: speeds.measured,
     meanSpeed: meanSpeed(speeds),
-    shareOverLimit: shareOf(judged),
+    ...(isWhole && { shareOverLimit: shareOf(judged) }),
   };
 }
 

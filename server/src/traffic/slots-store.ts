@@ -278,8 +278,8 @@ const NO_COUNTS: Counts = { kinds: new Map(), rows: [] };
 /**
  * Counts of sensors.
  * @param counting the sensors that count, with their sources
- * @param options `isWhole`: false to read motor vehicles only, without their kinds and with any plausible speed;
- *   `hasEarlier`: whether to include counts from before sources were known
+ * @param options `isWhole`: false to read motor vehicles only, without their kinds, and the sum of their speeds instead of
+ *   each; `hasEarlier`: whether to include counts from before sources were known
  */
 export async function readCounts(
   db: Executor,
@@ -299,7 +299,7 @@ export async function readCounts(
   const earlier = hasEarlier ? sql`source = 0 OR ` : sql``;
   const columns = isWhole
     ? sql`cells, measures, sums`
-    : sql`ARRAY[0, 0] AS cells, '{-1,1}'::smallint[] AS measures, ARRAY[vehicles - measured, measured] AS sums`;
+    : sql`ARRAY[0, 0, 0] AS cells, '{-2,-1,1}'::smallint[] AS measures, ARRAY[speed_sum, vehicles - measured, measured] AS sums`;
   const rolledUp = inSegments(segments, here).map(
     (condition) => sql`
       SELECT slot, sensor_id, ${columns} FROM ${BINS} AS bins
