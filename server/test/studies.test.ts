@@ -1,8 +1,8 @@
 import { randomUUID } from 'node:crypto';
-import { MINUTE_MS } from '@gantry/contract/durations';
+import { DAY_MS, MINUTE_MS } from '@gantry/contract/durations';
 import { beforeAll, describe, expect, it } from 'vitest';
 import { CITY_DAY, CITY_ZONE, sendCityCounts, sendCityVehicles } from './city-count.ts';
-import { sharedGantry } from './harness.ts';
+import { eventually, sharedGantry } from './harness.ts';
 
 // How the figures are computed is tested where they are; here, that they are frozen, signed and verified.
 
@@ -266,18 +266,6 @@ describe('the data of a study', () => {
     expect((await ask('studies.get', { id })).figures).toMatchObject({ n: 4, coverage: 0.0104 });
     expect(await refuse('studies.verify', { id })).toMatchObject({ status: 409 });
   });
-
-  it('that retention has removed are said to be missing', async () => {
-    const { locationId, apiKey } = await addSensor();
-    await sendQuarters(apiKey, dayOf(5));
-    const { id, hash } = await freeze({ locationId });
-    await gantry.pool.query('DELETE FROM traffic_periods');
-    await gantry.pool.query('DELETE FROM traffic_bins');
-    const found = await ask('studies.verify', { id });
-    expect(found).toMatchObject({ matches: false, storedHash: hash });
-    expect(found.reason).toContain('were removed');
-    expect((await ask('studies.get', { id })).figures.total).toBe(480);
-  });
 });
 
 describe('studies of each kind', async () => {
@@ -442,5 +430,58 @@ describe('a signed study', () => {
       hash: null,
       reason: 'The place of the study no longer exists',
     });
+  });
+});
+
+// The last, because retention is for the whole service. What it removes is older than what the other tests use.
+describe('after retention has run, a signed study', async () => {
+  const old = '2025-03-10';
+  const range = { startDate: old, endDate: old };
+  const start = Date.parse(`${old}T00:00:00Z`);
+  const daysKept = Math.floor((Date.now() - Date.parse('2025-06-01T00:00:00Z')) / DAY_MS);
+  const [counted, measured] = [await addSensor(), await addSensor()];
+  const signed = async (input: object) => {
+    const { id } = await freeze({ ...range, ...input });
+    await ask('studies.sign', { id }, operator);
+    return ask('studies.get', { id });
+  };
+  const runRetention = async (rules: object) => {
+    await ask('storage.setRetention', rules, admin);
+    const { id } = await ask('storage.runRetention', {}, admin);
+    await eventually(
+      async () => (await ask('storage.getRetentionRuns', {}, admin)).runs,
+      (runs) =>
+        runs.some((run: { id: string; status: string }) => run.id === id && run.status === 'COMPLETED'),
+      60_000,
+    );
+  };
+  beforeAll(async () => {
+    await setZone('UTC');
+    await sendQuarters(counted.apiKey, dayOf(5), start);
+    const speeds = Array.from({ length: 250 }, (_, n) => 40.4 + (n % 30));
+    await sendSpeeds(measured.apiKey, speeds, start);
+  });
+
+  it('keeps its speeds and says that single ones are no longer known, then that its counts were removed', async () => {
+    const speeds = await signed({ kind: 'SPEED', locationId: measured.locationId, method: 'NEAREST_RANK' });
+    const counts = await signed({ locationId: counted.locationId });
+    expect(speeds.figures).toMatchObject({ n: 250, basis: 'EXACT' });
+    await runRetention({ events: { default: daysKept } });
+    const verified = await ask('studies.verify', { id: speeds.id });
+    expect(verified).toMatchObject({ matches: false, isIntact: true, storedHash: speeds.hash });
+    expect(verified.reason).toContain('Retention has removed events');
+    expect(await ask('studies.verify', { id: counts.id })).toMatchObject({ matches: true });
+
+    await runRetention({ traffic: daysKept });
+    const found = await ask('studies.verify', { id: counts.id });
+    expect(found).toMatchObject({ matches: false, isIntact: true, storedHash: counts.hash });
+    expect(found.reason).toContain('were removed');
+    expect(found.differences).toContainEqual({
+      row: `${old}T00:00:00.000+00:00`,
+      column: 'Vehicles',
+      stored: 5,
+      current: null,
+    });
+    for (const study of [speeds, counts]) expect(await ask('studies.get', { id: study.id })).toEqual(study);
   });
 });

@@ -12,6 +12,10 @@ export interface Column {
   readonly type: ColumnType;
   /** Its part of the width of a page, relative to the other columns; 0 omits it where space is limited. */
   readonly width: number;
+  /** Decimals of its numbers, always that many; by default as many as they have, up to those of the type. */
+  readonly digits?: number;
+  /** The head above it, common with the columns next to it. */
+  readonly group?: string;
 }
 
 /** A `date` is text such as 2026-01-31, a `time` a point in time. */
@@ -50,6 +54,105 @@ export type Chart = Bars | Course;
 export interface Summary {
   readonly figures: readonly Figure[];
   readonly charts: readonly Chart[];
+}
+
+/** How a row or a cell stands out by its shade, besides what it says. */
+export type Tone = 'total' | 'peak' | 'partial' | 'provisional' | 'gap' | 'excluded';
+
+/** A row of a table of figures. A text in a column of numbers is set like a number. */
+export interface FigureRow {
+  readonly cells: Row;
+  readonly tone?: Tone | undefined;
+  /** Of single cells, by their place in the row. */
+  readonly tones?: ReadonlyMap<number, Tone>;
+  /** The title above it and the rows of the same group around it. */
+  readonly group?: string;
+  /** How many rows, from it on, stay on one page; 1 by default. */
+  readonly together?: number;
+}
+
+export interface FigureTable {
+  readonly columns: readonly Column[];
+  readonly rows: readonly FigureRow[];
+}
+
+/** The distribution of speeds with its cumulative curve. */
+export interface Histogram {
+  readonly shape: 'histogram';
+  readonly title: string;
+  /** Of the speeds, such as km/h. */
+  readonly unit: string;
+  /** The first and the last speed of the axis, in whole units. */
+  readonly from: number;
+  readonly until: number;
+  /** Vehicles by whole units, both bounds included. */
+  readonly bins: readonly { readonly from: number; readonly to: number; readonly count: number }[];
+  /** Speeds with a line and a label each, such as V85. */
+  readonly marks: readonly { readonly label: string; readonly speed: number; readonly isLimit?: boolean }[];
+  /** A range of speeds that is shaded. */
+  readonly band: { readonly label: string; readonly from: number; readonly to: number } | null;
+  /** What it shows, in words. */
+  readonly alt: string;
+}
+
+/** The legs of an intersection with the vehicles of each movement, seen from above, north at the top. */
+export interface Crossing {
+  readonly shape: 'crossing';
+  readonly title: string;
+  readonly legs: readonly {
+    /** Clockwise from the north, in eighths of a circle. */
+    readonly eighth: number;
+    readonly name: string;
+    /** Lines below the name. */
+    readonly lines: readonly string[];
+    readonly out: number;
+  }[];
+  readonly movements: readonly {
+    /** Of the leg that vehicles come from. */
+    readonly eighth: number;
+    readonly turn: 'L' | 'T' | 'R' | 'U';
+    readonly volume: number;
+  }[];
+  readonly alt: string;
+}
+
+/** A part of a study on its pages. */
+export interface Chapter {
+  readonly title: string;
+  readonly words?: readonly string[];
+  readonly drawings?: readonly (Histogram | Crossing)[];
+  readonly table?: FigureTable;
+}
+
+/** Who did something, and when; null while nobody has. */
+export interface Signature {
+  readonly act: string;
+  readonly by: string | null;
+  readonly at: string | null;
+}
+
+/** What a study has in formats with pages or sheets, besides the table of its data. */
+export interface StudyContents {
+  /** DRAFT, FROZEN, SIGNED or REJECTED. */
+  readonly status: string;
+  /** What the status means for the reader. */
+  readonly statement: string;
+  /** What each page repeats. */
+  readonly header: string;
+  /** What the figures lack, which nobody may overlook. */
+  readonly limits: readonly string[];
+  /** What else limits the figures, and what the author says. */
+  readonly notes: readonly string[];
+  readonly signatures: readonly Signature[];
+  readonly chapters: readonly Chapter[];
+  /** Tables with a sheet of their own. Times are text, as local time. */
+  readonly sheets: readonly {
+    readonly name: string;
+    readonly columns: readonly Column[];
+    readonly rows: readonly Row[];
+  }[];
+  /** Definitions, formulas and sources by name. */
+  readonly methods: readonly Figure[];
 }
 
 /** A summary of one of the items of a report, such as one location, before its rows. */
@@ -100,6 +203,7 @@ export interface KindOfReport {
   readonly count?: (db: Database, scope: ReportScope) => Promise<number | null>;
   readonly summary: (db: Database, scope: ReportScope) => Promise<Summary>;
   readonly sections?: Sections;
+  readonly study?: StudyContents;
 }
 
 /** The contents of a file, whatever its format. */
@@ -115,6 +219,7 @@ export interface ReportDocument {
   readonly csv?: CsvChoice;
   readonly summary: () => Promise<Summary>;
   readonly sections?: Omit<Sections, 'list'> & { readonly list: () => AsyncIterable<Section> };
+  readonly study?: StudyContents;
 }
 
 /** Converts a document to a file. */

@@ -29,7 +29,7 @@ export async function writeReport(
     now,
   };
   const kind = row.kind === 'STUDY' ? await reportOfStudy(db, row.studyId ?? '', now) : kinds[row.kind];
-  const { columns, title, rows, count, summary, sections } = kind;
+  const { columns, title, rows, count, summary, sections, study } = kind;
   const document: ReportDocument = {
     title,
     facts: kind.facts ?? (await factsOf(db, scope)),
@@ -39,6 +39,7 @@ export async function writeReport(
     ...(row.csv && { csv: row.csv }),
     ...(count && { count: () => count(db, scope) }),
     summary: () => summary(db, scope),
+    ...(study && { study }),
     ...(sections && { sections: { ...sections, list: () => sections.list(db, scope) } }),
   };
   const format = await formats[row.format]();

@@ -48,8 +48,8 @@ export class PdfTags {
     this.#open.pop()?.element.end();
   }
 
-  /** Draws an element with text. */
-  element(type: Leaf, draw: () => void, options: ElementOptions = {}): void {
+  /** Draws an element with text, or a row of a table. Within an artifact, it belongs to that. */
+  element(type: Leaf | 'TR', draw: () => void, options: ElementOptions = {}): void {
     if (this.#isMarked) {
       draw();
       return;

@@ -1,8 +1,9 @@
 import { finished } from 'node:stream/promises';
-import type { Figure, FileFormat, ReportDocument, Section } from '../document.ts';
+import type { Figure, FileFormat, ReportDocument, Section, StudyContents } from '../document.ts';
 import { drawCharts, drawFigures } from './pdf-chart.ts';
 import { fontsOf, type Pdf } from './pdf-fonts.ts';
 import { bottom, colors, contentWidth, createPdf, page, writeText } from './pdf-page.ts';
+import { drawStudy } from './pdf-study.ts';
 import { drawTable, type Groups } from './pdf-table.ts';
 import { tagsOf } from './pdf-tags.ts';
 import { hasRightToLeft } from './pdf-text.ts';
@@ -227,7 +228,22 @@ function onPage(pdf: Pdf, wanted: object, work: () => void): void {
   }
 }
 
+/** @returns the number of rows of its data */
+async function drawPagesOfStudy(pdf: Pdf, document: ReportDocument, study: StudyContents): Promise<number> {
+  await drawStudy(pdf, document, study);
+  const { count } = pdf.bufferedPageRange();
+  for (let at = 0; at < count; at++) {
+    pdf.switchToPage(at);
+    const spot = { x: margin, y: 14, width: contentWidth };
+    const text = `${study.status} · ${study.header}`;
+    writeText(pdf, text, spot, { size: 7.5, color: colors.faint, most: 1 });
+  }
+  numberPages(pdf, `${study.status} · ${document.title}`, document.settings.timezone);
+  return (await document.count?.()) ?? 0;
+}
+
 async function draw(pdf: Pdf, document: ReportDocument): Promise<number> {
+  if (document.study) return drawPagesOfStudy(pdf, document, document.study);
   const { title, facts, settings, sections, columns } = document;
   pdf.addPage();
   let y = drawTitle(pdf, title, facts);

@@ -62,9 +62,9 @@ export function createRowWriter(
   local: LocalTime,
   { styleOf, date, time }: Formats,
 ): (row: Row, n: number) => string {
-  const writers = columns.map(({ type }, at) => {
+  const writers = columns.map(({ type, digits }, at) => {
     const letter = letters(at);
-    const format = numberFormats[type];
+    const format = digits === undefined || type === 'share' ? numberFormats[type] : (0).toFixed(digits);
     return (cell: Row[number], n: number): string => {
       const address = `${letter}${n}`;
       if (cell === null) return '';
@@ -113,7 +113,7 @@ function letters(at: number): string {
   return (at >= 26 ? letters(Math.floor(at / 26) - 1) : '') + String.fromCharCode(65 + (at % 26));
 }
 
-// The parts of a workbook (ECMA-376, Office Open XML) around the rows of its two sheets.
+// The parts of a workbook (ECMA-376, Office Open XML) around the rows of its sheets.
 
 const HEAD = '<?xml version="1.0" encoding="UTF-8" standalone="yes"?>\n';
 const MAIN = 'http://schemas.openxmlformats.org/spreadsheetml/2006/main';
@@ -121,8 +121,10 @@ const PACKAGE = 'http://schemas.openxmlformats.org/package/2006';
 const DOCUMENT = 'http://schemas.openxmlformats.org/officeDocument/2006/relationships';
 const TYPE = 'application/vnd.openxmlformats-officedocument.spreadsheetml';
 
-/** The names of the files of the two sheets. */
-export const sheetFiles = { about: 'xl/worksheets/sheet1.xml', data: 'xl/worksheets/sheet2.xml' } as const;
+/** The name of the file of a sheet. @param n its number, from 0 */
+export function sheetFile(n: number): string {
+  return `xl/worksheets/sheet${n + 1}.xml`;
+}
 
 /** The number of each style that is not only a format of numbers. */
 export const styles = { title: 1, bold: 2, head: 3 } as const;
@@ -138,33 +140,39 @@ function relationships(targets: Readonly<Record<string, string>>): string {
   return `${HEAD}<Relationships xmlns="${PACKAGE}/relationships">${each.join('')}</Relationships>`;
 }
 
-/** Some programs recognise a workbook by this file if it is the first. */
-export const contentTypes = {
-  name: '[Content_Types].xml',
-  xml:
-    `${HEAD}<Types xmlns="${PACKAGE}/content-types"><Default Extension="xml" ContentType="application/xml"/>` +
-    '<Default Extension="rels" ContentType="application/vnd.openxmlformats-package.relationships+xml"/>' +
-    Object.entries({
-      'xl/workbook.xml': 'sheet.main',
-      'xl/styles.xml': 'styles',
-      [sheetFiles.about]: 'worksheet',
-      [sheetFiles.data]: 'worksheet',
-    })
-      .map(([name, type]) => `<Override PartName="/${name}" ContentType="${TYPE}.${type}+xml"/>`)
-      .join('') +
-    '</Types>',
-} as const;
+/** Some programs recognise a workbook by this file if it is the first. @param sheets the number of sheets */
+export function contentTypes(sheets: number): { name: string; xml: string } {
+  const types = Object.entries({
+    'xl/workbook.xml': 'sheet.main',
+    'xl/styles.xml': 'styles',
+    ...Object.fromEntries(Array.from({ length: sheets }, (_, n) => [sheetFile(n), 'worksheet'])),
+  });
+  return {
+    name: '[Content_Types].xml',
+    xml:
+      `${HEAD}<Types xmlns="${PACKAGE}/content-types"><Default Extension="xml" ContentType="application/xml"/>` +
+      '<Default Extension="rels" ContentType="application/vnd.openxmlformats-package.relationships+xml"/>' +
+      types
+        .map(([name, type]) => `<Override PartName="/${name}" ContentType="${TYPE}.${type}+xml"/>`)
+        .join('') +
+      '</Types>',
+  };
+}
 
-/** The other files that are the same in every workbook. */
-export const fixedFiles: Readonly<Record<string, string>> = {
-  '_rels/.rels': relationships({ 'xl/workbook.xml': 'officeDocument' }),
-  'xl/_rels/workbook.xml.rels': relationships({
-    'worksheets/sheet1.xml': 'worksheet',
-    'worksheets/sheet2.xml': 'worksheet',
-    'styles.xml': 'styles',
-  }),
-  'xl/workbook.xml': `${HEAD}<workbook xmlns="${MAIN}" xmlns:r="${DOCUMENT}"><sheets><sheet name="Report" sheetId="1" r:id="rId1"/><sheet name="Data" sheetId="2" r:id="rId2"/></sheets></workbook>`,
-};
+/** The other files that do not depend on rows. @param names of the sheets in their order, at most 31 characters each */
+export function workbookFiles(names: readonly string[]): Readonly<Record<string, string>> {
+  const sheets = names.map(
+    (name, n) => `<sheet name="${escapeXml(name)}" sheetId="${n + 1}" r:id="rId${n + 1}"/>`,
+  );
+  return {
+    '_rels/.rels': relationships({ 'xl/workbook.xml': 'officeDocument' }),
+    'xl/_rels/workbook.xml.rels': relationships({
+      ...Object.fromEntries(names.map((_, n) => [`worksheets/sheet${n + 1}.xml`, 'worksheet'])),
+      'styles.xml': 'styles',
+    }),
+    'xl/workbook.xml': `${HEAD}<workbook xmlns="${MAIN}" xmlns:r="${DOCUMENT}"><sheets>${sheets.join('')}</sheets></workbook>`,
+  };
+}
 
 /** What comes before the rows of a sheet. @param widths of its columns, in characters */
 export function sheetStart(widths: readonly number[], isHeadFrozen: boolean): string {

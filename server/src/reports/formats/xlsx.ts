@@ -4,19 +4,19 @@ import { finished } from 'node:stream/promises';
 import { Zip, ZipDeflate } from 'fflate';
 import { AppError } from '../../platform/error.ts';
 import { createLocalTime } from '../../platform/local-time.ts';
-import type { Column, Figure, FileFormat, ReportDocument } from '../document.ts';
+import type { Column, Figure, FileFormat, ReportDocument, Row } from '../document.ts';
 import {
   cellsRow,
   contentTypes,
   createRowWriter,
-  fixedFiles,
   SHEET_END,
   type SheetCell,
   Styles,
-  sheetFiles,
+  sheetFile,
   sheetStart,
   styles,
   timeFormats,
+  workbookFiles,
 } from './xlsx-parts.ts';
 
 /** The level that compressors use by default. */
@@ -88,54 +88,94 @@ function factCells({ name, value }: Figure): SheetCell[] {
 }
 
 /** The sheet of facts: title, range and filters, the number of rows, and the figures of the summary. */
-function aboutSheet({ title, facts }: ReportDocument, rowCount: number, figures: readonly Figure[]): string {
+function aboutSheet(
+  { title, facts, study }: ReportDocument,
+  rowCount: number,
+  figures: readonly Figure[],
+): string {
+  const said = study ? [study.statement, ...study.limits, ...study.notes] : [];
   const rows: readonly SheetCell[][] = [
-    ['Report', title].map((value) => ({ value, style: styles.title })),
+    [study ? 'Study' : 'Report', title].map((value) => ({ value, style: styles.title })),
     ...facts.map(factCells),
     factCells({ name: 'Rows', value: rowCount }),
     ...(rowCount === 0 ? [[{ value: null }, { value: 'This range contains no data.' }]] : []),
+    ...said.map((value, n) => factCells({ name: n === 0 ? 'Read first' : '', value })),
     [],
     ...figures.map(factCells),
   ];
   return sheetStart([24, 70], false) + rows.map((cells, n) => cellsRow(n + 1, cells)).join('') + SHEET_END;
 }
 
-/** Writes the rows as they are read, and everything that depends on them afterwards (decision 45). */
-const write: FileFormat['write'] = async (document: ReportDocument, to) => {
-  const { columns, settings } = document;
-  refuseIfTooMany((await document.count?.()) ?? 0);
-  const used = new Styles();
-  const writeRow = createRowWriter(columns, createLocalTime(settings), {
-    styleOf: (format) => used.styleOf(format),
-    ...timeFormats(settings),
-  });
-  const names = columns.map(({ name, type }) => (type === 'seconds' ? `${name} (s)` : name));
-  let rowCount = 0;
-  async function* dataSheet(): AsyncGenerator<string> {
+/** How the figures of a study are computed. */
+function methodsSheet(methods: readonly Figure[]): string {
+  const head = ['Name', 'Definition'].map((value) => ({ value, style: styles.head }));
+  const rows = [head, ...methods.map(factCells)];
+  return sheetStart([30, 120], true) + rows.map((cells, n) => cellsRow(n + 1, cells)).join('') + SHEET_END;
+}
+
+/** A function that writes a table as the parts of a sheet. */
+function createSheetWriter({ settings }: ReportDocument, used: Styles) {
+  const local = createLocalTime(settings);
+  return async function* (
+    columns: readonly Column[],
+    parts: AsyncIterable<readonly Row[]> | Iterable<readonly Row[]>,
+  ): AsyncGenerator<string> {
+    const styleOf = (format: string): number => used.styleOf(format);
+    const writeRow = createRowWriter(columns, local, { styleOf, ...timeFormats(settings) });
     yield sheetStart(columns.map(widthOf), true);
     yield cellsRow(
       1,
-      names.map((value) => ({ value, style: styles.head })),
+      columns.map((column) => ({ value: headOf(column), style: styles.head })),
     );
-    for await (const rows of document.rows) {
-      refuseIfTooMany(rowCount + rows.length);
-      const first = rowCount + 2;
-      rowCount += rows.length;
+    let next = 2;
+    for await (const rows of parts) {
+      const first = next;
+      next += rows.length;
       if (rows.length > 0) yield rows.map((row, at) => writeRow(row, first + at)).join('');
     }
     yield SHEET_END;
+  };
+}
+
+/** The name of a column, after that of its group. */
+function headOf({ name, type, group }: Column): string {
+  return `${group ? `${group} ` : ''}${name}${type === 'seconds' ? ' (s)' : ''}`;
+}
+
+/** Writes the rows as they are read, and everything that depends on them afterwards (decision 45). */
+const write: FileFormat['write'] = async (document: ReportDocument, to) => {
+  const { columns, study } = document;
+  refuseIfTooMany((await document.count?.()) ?? 0);
+  const used = new Styles();
+  const sheetOf = createSheetWriter(document, used);
+  let rowCount = 0;
+  async function* counted(): AsyncGenerator<readonly Row[]> {
+    for await (const rows of document.rows) {
+      rowCount += rows.length;
+      refuseIfTooMany(rowCount);
+      yield rows;
+    }
   }
 
+  const sheets = study?.sheets ?? [];
+  const names = study ? ['Study', 'Methods', ...sheets.map(({ name }) => name), 'Data'] : ['Report', 'Data'];
   const zip = new ZipStream(to);
-  await zip.add(contentTypes.name, [contentTypes.xml]);
-  await zip.add(sheetFiles.data, dataSheet());
+  const { name, xml } = contentTypes(names.length);
+  await zip.add(name, [xml]);
+  await zip.add(sheetFile(names.length - 1), sheetOf(columns, counted()));
+  for (const [n, sheet] of sheets.entries())
+    await zip.add(sheetFile(FIRST_OF_STUDY + n), sheetOf(sheet.columns, [sheet.rows]));
+  if (study) await zip.add(sheetFile(FIRST_OF_STUDY - 1), [methodsSheet(study.methods)]);
   const { figures } = await document.summary();
-  await zip.add(sheetFiles.about, [aboutSheet(document, rowCount, figures)]);
+  await zip.add(sheetFile(0), [aboutSheet(document, rowCount, figures)]);
   await zip.add('xl/styles.xml', [used.toXml()]);
-  for (const [name, xml] of Object.entries(fixedFiles)) await zip.add(name, [xml]);
+  for (const [file, content] of Object.entries(workbookFiles(names))) await zip.add(file, [content]);
   await zip.end();
   return rowCount;
 };
+
+/** The number of the first sheet of figures of a study, from 0. */
+const FIRST_OF_STUDY = 2;
 
 /** @throws AppError `badRequest` */
 function refuseIfTooMany(rowCount: number): void {
@@ -155,7 +195,7 @@ async function writeOrDestroy(...[document, to]: Parameters<FileFormat['write']>
   }
 }
 
-/** Two sheets: the facts about the report, and its table, in which numbers are numbers and times are times. */
+/** Sheets of the facts about the report, of the figures of a study, and of its table, in which numbers are numbers and times are times. */
 export const xlsx: FileFormat = {
   write: writeOrDestroy,
 };
