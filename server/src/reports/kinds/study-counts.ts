@@ -1,5 +1,5 @@
 import type { CountsOfPlace, DailyVolumesOfPlace, PeakHoursOfPlace } from '@gantry/contract/figures';
-import { legs, turns } from '@gantry/contract/movements';
+import { legs, turns } from '@gantry/contract/values';
 import { createLocalTime } from '../../platform/local-time.ts';
 import type { Leg, Turn } from '../../traffic/bin.ts';
 import { binsByDay, hoursOf } from '../../traffic/local-hours.ts';
