@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import { HOUR_MS } from '@gantry/contract/durations';
+import { DAY_MS, HOUR_MS } from '@gantry/contract/durations';
 import { DateTime } from 'luxon';
 import { describe, expect, it } from 'vitest';
 import { sharedGantry } from './harness.ts';
@@ -398,6 +398,17 @@ describe('outages', () => {
           expectedVolume: { value: 32 + 33 + 91, n: 45, status: 'VALID', reason: null },
         },
       ],
+    });
+  });
+
+  it('that last begin after the last count, also of whole hours', async () => {
+    const { id, apiKey } = await register();
+    const start = at('00:00', new Date(Date.now() - 3 * DAY_MS).toISOString().slice(0, 10));
+    await send(apiKey, periods(start, 3_600, times(24, { volume: 10 })));
+    const startDate = new Date(start).toISOString();
+    expect(await ask('traffic.getOutages', { sensorId: id, startDate })).toMatchObject({
+      total: 1,
+      outages: [{ kind: 'NO_DATA', from: new Date(start + DAY_MS).toISOString(), until: null }],
     });
   });
 });

@@ -94,7 +94,11 @@ async function outagesOf(
   if (wide.from >= wide.until) return [];
   const one: LimitedPlace = { kind: 'sensor', id: sensorId, limits: place.limits, speedLimit: null };
   const bounds = slotsOf(wide);
-  const segments = segmentsWithin(one, [wide.from, wide.until]);
+  // Whole hours have the counts of every length.
+  const segments = segmentsWithin(one, [
+    Math.floor(wide.from / HOUR_MS) * HOUR_MS,
+    Math.ceil(wide.until / HOUR_MS) * HOUR_MS,
+  ]);
   const traffic = await readTraffic(db, one, segments, { now, isWhole: false, excluding: { zone } });
   const runs = emptyRuns(traffic, bounds, now).filter(
     ({ from, until }) => from < range.until && until > range.from,
