@@ -15,6 +15,7 @@ import {
   annualSearch,
   countsSearch,
   intersectionSearch,
+  qualitySearch,
   speedSearch,
   studiesSearch,
   studySearch,
@@ -237,6 +238,16 @@ const intersection = createRoute({
   }, 'IntersectionPage'),
 });
 
+const quality = createRoute({
+  getParentRoute: () => shell,
+  path: '/traffic/quality',
+  validateSearch: readSearch(qualitySearch),
+  component: lazyPage(async () => {
+    await loadTextsOfStudies();
+    return import('../pages/traffic/studies/quality/quality-page.tsx');
+  }, 'QualityPage'),
+});
+
 const studies = createRoute({
   getParentRoute: () => shell,
   path: '/traffic/studies',
@@ -323,6 +334,7 @@ export const router = createRouter({
       speeds,
       annual,
       intersection,
+      quality,
       studies,
       study,
       reports,

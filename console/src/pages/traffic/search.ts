@@ -96,6 +96,14 @@ export const intersectionSearch = {
   pm: span,
 };
 
+/** The query parameters of the quality of data. */
+export const qualitySearch = {
+  ...subjectSearch,
+  /** The day whose flags are shown. */
+  day,
+  severity: oneOf(['REJECT', 'SUSPECT', 'INFO']),
+};
+
 /** The query parameters of the list of studies. The place and the days belong to the other parts, and come back there. */
 export const studiesSearch = {
   ...subjectSearch,

@@ -18,6 +18,7 @@ const parts = [
   { to: '/traffic/speeds', name: 'speedStudy' },
   { to: '/traffic/annual', name: 'annual' },
   { to: '/traffic/intersection', name: 'intersection' },
+  { to: '/traffic/quality', name: 'quality' },
   { to: '/traffic/studies', name: 'signing' },
 ] as const;
 
