@@ -339,3 +339,22 @@ test.describe('axe finds nothing', () => {
     });
   }
 });
+
+test('days are added to the calendar, a wrong line is named, and a day is deleted', async ({ openAs }) => {
+  const page = await openAs('ADMIN', '/administration/calendar?year=2031');
+  await page.getByRole('button', { name: 'Add days' }).first().click();
+  const form = page.getByRole('dialog');
+  const days = form.getByLabel('Days', { exact: true });
+  await days.fill('2031-01-01 New Year\n2031-13-01 No month');
+  await form.getByRole('button', { name: 'Add days' }).click();
+  await expect(form.getByText(/^Line 2: /)).toBeVisible();
+  await days.fill('2031-01-01 New Year\n2031-04-23 Children’s Day');
+  await form.getByRole('button', { name: 'Add days' }).click();
+  await expect(page.getByText('2 days are in the calendar')).toBeVisible();
+  const row = page.getByRole('row').filter({ hasText: 'New Year' });
+  await expect(row).toContainText('Holiday');
+  await row.getByRole('button', { name: 'Delete 2031-01-01 New Year' }).click();
+  await page.getByRole('dialog').getByRole('button', { name: 'Delete' }).click();
+  await expect(row).toHaveCount(0);
+  await expect(page.getByRole('row').filter({ hasText: 'Children’s Day' })).toBeVisible();
+});

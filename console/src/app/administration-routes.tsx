@@ -1,6 +1,6 @@
 import { roles, sortOrders } from '@gantry/contract/values';
 import { createRoute, redirect } from '@tanstack/react-router';
-import { flag, moment, oneOf, readSearch, text } from '../shared/url/search.ts';
+import { flag, moment, oneOf, type Parameter, readSearch, text } from '../shared/url/search.ts';
 import { loadLaterTexts } from './locale/texts.ts';
 import { lazyPage, shell } from './route.tsx';
 
@@ -50,6 +50,9 @@ const holdsSearch = {
   /** Id of the hold whose details are shown. */
   hold: text(),
 };
+
+/** A year of the calendar, as four digits. */
+const year: Parameter<string> = (raw) => (/^(?:19|20|21)\d\d$/.test(String(raw)) ? String(raw) : undefined);
 
 const administration = createRoute({
   getParentRoute: () => shell,
@@ -109,6 +112,12 @@ const holds = createRoute({
   validateSearch: readSearch(holdsSearch),
   component: lazyPage(() => import('../pages/administration/holds/holds-page.tsx'), 'HoldsPage'),
 });
+const calendar = createRoute({
+  getParentRoute: () => administration,
+  path: '/calendar',
+  validateSearch: readSearch({ year }),
+  component: lazyPage(() => import('../pages/administration/calendar/calendar-page.tsx'), 'CalendarPage'),
+});
 const settings = createRoute({
   getParentRoute: () => administration,
   path: '/settings',
@@ -145,6 +154,7 @@ export const administrationRoutes = administration.addChildren([
   storage,
   holds,
   backups,
+  calendar,
   settings,
   system,
   doctor,

@@ -58,6 +58,7 @@ interface Part {
     | 'storage'
     | 'holds'
     | 'backups'
+    | 'calendar'
     | 'settings'
     | 'system'
     | 'doctor';
@@ -73,6 +74,7 @@ export const parts: readonly Part[] = [
   { to: '/administration/storage', name: 'storage', icon: 'storage', permission: 'systemSettings' },
   { to: '/administration/holds', name: 'holds', icon: 'hold', permission: 'systemSettings' },
   { to: '/administration/backups', name: 'backups', icon: 'backup', permission: 'systemSettings' },
+  { to: '/administration/calendar', name: 'calendar', icon: 'calendar', permission: 'systemSettings' },
   { to: '/administration/settings', name: 'settings', icon: 'time', permission: 'systemSettings' },
   { to: '/administration/system', name: 'system', icon: 'good', permission: 'systemSettings' },
   { to: '/administration/doctor', name: 'doctor', icon: 'doctor', permission: 'systemSettings' },
