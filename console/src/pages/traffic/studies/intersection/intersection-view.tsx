@@ -127,20 +127,23 @@ export function TurningFigures({ choice, parts, ofDay, ofPeriod, onChange }: Tur
           <LegsCard {...{ choice, figures, all }} part={textOfPart(part)} />
         </>
       ) : (
-        <Empty
-          icon="time"
-          title={t('intersection.noPeak')}
-          action={
-            <Button onClick={() => choosePart(parts.includes('total') ? 'total' : 'period')}>
-              {t('intersection.showDay')}
-            </Button>
-          }
-        >
-          {t('intersection.noPeakText')}
-        </Empty>
+        <NoPeak onShowDay={() => choosePart(parts.includes('total') ? 'total' : 'period')} />
       )}
       <BinsCard {...{ choice, ofDay }} />
     </>
+  );
+}
+
+function NoPeak({ onShowDay }: { readonly onShowDay: () => void }) {
+  const { t } = useTranslation('studies');
+  return (
+    <Empty
+      icon="time"
+      title={t('intersection.noPeak')}
+      action={<Button onClick={onShowDay}>{t('intersection.showDay')}</Button>}
+    >
+      {t('intersection.noPeakText')}
+    </Empty>
   );
 }
 

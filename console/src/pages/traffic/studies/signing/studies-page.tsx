@@ -2,7 +2,7 @@ import { permissionNames } from '@gantry/contract/permissions';
 import type { Study } from '@gantry/contract/studies';
 import { studyKinds, studyStatuses } from '@gantry/contract/values';
 import { Link, useNavigate, useSearch } from '@tanstack/react-router';
-import { useMemo } from 'react';
+import { type ReactNode, useMemo } from 'react';
 import { useTranslation } from 'react-i18next';
 import type { Filter } from '../../../../shared/filters/filter.ts';
 import { FilterBar } from '../../../../shared/filters/filter-bar.tsx';
@@ -58,23 +58,7 @@ function Studies() {
     onMove: ({ id }) => change({ study: id }),
     onOpen: open,
   });
-  const filters = useMemo<readonly Filter[]>(
-    () => [
-      {
-        kind: 'choice',
-        name: 'kind',
-        label: t('signing.kind'),
-        options: studyKinds.map((value) => ({ value, label: t(`signing.kinds.${value}`) })),
-      },
-      {
-        kind: 'choice',
-        name: 'status',
-        label: t('signing.status'),
-        options: studyStatuses.map((value) => ({ value, label: t(`signing.statuses.${value}`) })),
-      },
-    ],
-    [t],
-  );
+  const filters = useStudyFilters();
   useShortcuts(
     mayCreate
       ? [{ keys: 'n', label: t('signing.new'), scope: 'page', run: () => change({ create: true }) }]
@@ -107,20 +91,50 @@ function Studies() {
         keyOf={keyOf}
         activeKey={cursor ?? null}
         onActivate={open}
-        empty={
-          kind || status ? (
-            <NoMatch title={t('signing.noMatch')} onClear={clear} />
-          ) : (
-            <Empty icon="file" title={t('signing.first')} action={add}>
-              {t('signing.firstText')}
-            </Empty>
-          )
-        }
+        empty={<NoStudies isFiltered={Boolean(kind || status)} onClear={clear} add={add} />}
       />
       {create && mayCreate && today !== null && (
         <StudyDialog today={today} onClose={() => change({ create: undefined })} />
       )}
     </>
+  );
+}
+
+interface NoStudiesProps {
+  readonly isFiltered: boolean;
+  readonly onClear: () => void;
+  readonly add: ReactNode;
+}
+
+function NoStudies({ isFiltered, onClear, add }: NoStudiesProps) {
+  const { t } = useTranslation('studies');
+  return isFiltered ? (
+    <NoMatch title={t('signing.noMatch')} onClear={onClear} />
+  ) : (
+    <Empty icon="file" title={t('signing.first')} action={add}>
+      {t('signing.firstText')}
+    </Empty>
+  );
+}
+
+function useStudyFilters(): readonly Filter[] {
+  const { t } = useTranslation('studies');
+  return useMemo<readonly Filter[]>(
+    () => [
+      {
+        kind: 'choice',
+        name: 'kind',
+        label: t('signing.kind'),
+        options: studyKinds.map((value) => ({ value, label: t(`signing.kinds.${value}`) })),
+      },
+      {
+        kind: 'choice',
+        name: 'status',
+        label: t('signing.status'),
+        options: studyStatuses.map((value) => ({ value, label: t(`signing.statuses.${value}`) })),
+      },
+    ],
+    [t],
   );
 }
 

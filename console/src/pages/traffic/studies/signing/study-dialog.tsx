@@ -54,7 +54,6 @@ export function StudyDialog({ today, about, onClose }: StudyDialogProps) {
       void navigate({ to: '/traffic/studies/$studyId', params: { studyId: id }, search: {} });
     },
   });
-  const isComparison = subject.kind === 'COMPARISON';
   return (
     <FormDialog
       title={t('signing.new')}
@@ -89,19 +88,7 @@ export function StudyDialog({ today, about, onClose }: StudyDialogProps) {
         maxLength={200}
         required
       />
-      <PlaceLookUp
-        label={t(isComparison ? 'signing.before' : 'place')}
-        place={subject.place}
-        onChoose={(place) => set({ place })}
-      />
-      <RangePicker
-        range={subject.days}
-        today={today}
-        label={t('period')}
-        onChange={(days) => set({ days })}
-      />
-      {isComparison && <AfterFields {...{ subject, today, set }} />}
-      {subject.kind === 'VOLUME' && <IntervalField {...{ subject, set }} />}
+      <SubjectFields {...{ subject, today, set }} />
       <Field
         label={t('signing.fields.notes')}
         name="notes"
@@ -118,6 +105,29 @@ type PartProps = {
   readonly subject: StudyAbout;
   readonly set: (change: Partial<StudyAbout>) => void;
 };
+
+/** The place and the days, and what else a kind of study needs. */
+function SubjectFields({ subject, today, set }: PartProps & { readonly today: string }) {
+  const { t } = useTranslation('studies');
+  const isComparison = subject.kind === 'COMPARISON';
+  return (
+    <>
+      <PlaceLookUp
+        label={t(isComparison ? 'signing.before' : 'place')}
+        place={subject.place}
+        onChoose={(place) => set({ place })}
+      />
+      <RangePicker
+        range={subject.days}
+        today={today}
+        label={t('period')}
+        onChange={(days) => set({ days })}
+      />
+      {isComparison && <AfterFields {...{ subject, today, set }} />}
+      {subject.kind === 'VOLUME' && <IntervalField {...{ subject, set }} />}
+    </>
+  );
+}
 
 /** The place and the days with which a comparison compares. */
 function AfterFields({ subject, today, set }: PartProps & { readonly today: string }) {
