@@ -204,3 +204,42 @@ test('what is wrong with the field from which a form was sent is described when 
   await expect(limit).toBeFocused();
   await expect.poll(() => described.jsonValue()).toEqual([expect.stringMatching(/\S/)]);
 });
+
+test('a measuring point is added, a sensor is assigned to it, and its end is checked', async ({
+  service,
+  openAs,
+}) => {
+  const { id } = await service.admin.api.locations.create.mutate({ name: 'Measured bridge' });
+  await service.sensor({ type: 'RADAR', locationId: id, name: 'Radar of the bridge' });
+  const page = await openAs('OPERATOR', `/locations/${id}`);
+  const panel = page.getByRole('region', { name: 'Measuring points' });
+  await panel.getByRole('button', { name: 'Add a measuring point' }).click();
+  const form = page.getByRole('dialog');
+  await form.getByLabel('Name').fill('Northbound');
+  await form.getByLabel('Direction', { exact: true }).selectOption('NB');
+  await form.getByLabel('Lanes').fill('99');
+  await form.getByRole('button', { name: 'Save' }).click();
+  await expect(form.getByText('Use the number of lanes, from 1 to 12')).toBeVisible();
+  await form.getByLabel('Lanes').fill('2');
+  await form.getByRole('button', { name: 'Save' }).click();
+  const point = panel.getByRole('listitem').filter({ hasText: 'Northbound' }).first();
+  await expect(point).toContainText('NB · 2 lanes');
+
+  await point.getByRole('button', { name: 'Assign a sensor' }).click();
+  await form.getByRole('textbox', { name: 'Sensor' }).fill('Radar of the bridge');
+  await page.getByRole('option', { name: 'Radar of the bridge' }).click();
+  await form.getByRole('button', { name: 'Save' }).click();
+  await expect(point).toContainText('Radar of the bridge Counts');
+  await point.getByRole('button', { name: 'Change: Radar of the bridge' }).click();
+  await form.getByLabel('Valid from').fill('2026-03-02 00:00');
+  await form.getByLabel('Ends').fill('2026-03-01 00:00');
+  await form.getByRole('button', { name: 'Save' }).click();
+  await expect(form.getByLabel('Ends')).toHaveAttribute('aria-invalid', 'true');
+  await form.getByLabel('Ends').fill('2026-03-03 00:00');
+  await form.getByRole('button', { name: 'Save' }).click();
+  await expect(point).toContainText('until 2026-03-03 00:00:00');
+
+  await point.getByRole('button', { name: 'Delete: Northbound' }).click();
+  await form.getByRole('button', { name: 'Delete' }).click();
+  await expect(panel.getByText('Northbound')).toHaveCount(0);
+});

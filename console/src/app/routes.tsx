@@ -182,7 +182,11 @@ const location = createRoute({
   getParentRoute: () => shell,
   path: '/locations/$locationId',
   validateSearch: readSearch({}),
-  component: lazyPage(() => import('../pages/locations/location-page.tsx'), 'LocationPage'),
+  component: lazyPage(async () => {
+    // Those of its measuring points.
+    await loadLaterTexts('studies');
+    return import('../pages/locations/location-page.tsx');
+  }, 'LocationPage'),
 });
 
 const traffic = createRoute({

@@ -12,6 +12,7 @@ import { Moment } from '../../shared/time/moment.tsx';
 import { BackLink, LinkButton } from '../../ui/links.tsx';
 import { Facts, Panel } from '../../ui/panel.tsx';
 import { LocationDialog } from './location-dialog.tsx';
+import { MeasuringPoints } from './measuring-points.tsx';
 import { EventsHere, SensorsHere, TrafficPanel } from './panels.tsx';
 
 /** The page of one location: its traffic now and in the last day, sensors, latest events, details and place. */
@@ -46,6 +47,7 @@ function LocationView({ location }: { readonly location: Location }) {
         <>
           <TrafficPanel location={location} />
           <SensorsHere locationId={id} />
+          <MeasuringPoints locationId={id} />
           <EventsHere name={name} />
         </>
       }

@@ -75,7 +75,7 @@ function Calendar({ thisYear }: { readonly thisYear: number }) {
           onChange={(value) => void navigate({ search: { year: value } })}
         />
         <ExportButton title={`${t('calendar.title')} ${year}`} {...{ columns, pages }} />
-        {add}
+        {pages.rows.length > 0 && add}
       </PageHeader>
       <DataTable
         label={t('calendar.title')}
