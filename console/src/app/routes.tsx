@@ -175,7 +175,10 @@ const locations = createRoute({
   getParentRoute: () => shell,
   path: '/locations',
   validateSearch: readSearch(locationsSearch),
-  component: lazyPage(() => import('../pages/locations/locations-page.tsx'), 'LocationsPage'),
+  component: lazyPage(async () => {
+    await loadLaterTexts('locations');
+    return import('../pages/locations/locations-page.tsx');
+  }, 'LocationsPage'),
 });
 
 const location = createRoute({
@@ -183,8 +186,8 @@ const location = createRoute({
   path: '/locations/$locationId',
   validateSearch: readSearch({}),
   component: lazyPage(async () => {
-    // Those of its measuring points.
-    await loadLaterTexts('studies');
+    // The latter are those of its measuring points.
+    await Promise.all([loadLaterTexts('locations'), loadLaterTexts('studies')]);
     return import('../pages/locations/location-page.tsx');
   }, 'LocationPage'),
 });

@@ -2,7 +2,7 @@
 export const files = import.meta.glob<object>(
   [
     '../../**/locale/ar.json',
-    '!../../**/{account,administration,connections,reports,studies,traffic}/locale/*',
+    '!../../**/{account,administration,connections,locations,reports,studies,traffic}/locale/*',
   ],
   { eager: true, import: 'default' },
 );

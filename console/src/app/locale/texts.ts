@@ -18,13 +18,20 @@ const catalogues: Readonly<Record<Language, () => Promise<{ files: Files }>>> = 
 
 /** The texts of modules that few users visit. They are loaded with the pages, and not with the first load. */
 const laterFiles = import.meta.glob<object>(
-  '../../**/{account,administration,connections,reports,studies,traffic}/locale/*.json',
+  '../../**/{account,administration,connections,locations,reports,studies,traffic}/locale/*.json',
   {
     import: 'default',
   },
 );
 /** The namespaces of these texts. */
-type LaterNamespace = 'account' | 'administration' | 'connections' | 'reports' | 'studies' | 'traffic';
+type LaterNamespace =
+  | 'account'
+  | 'administration'
+  | 'connections'
+  | 'locations'
+  | 'reports'
+  | 'studies'
+  | 'traffic';
 const loadedLater = new Set<string>();
 
 /** The namespace of a file: the name of the folder that has the texts. */

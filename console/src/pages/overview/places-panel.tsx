@@ -68,7 +68,7 @@ export function PlacesPanel({ className }: { readonly className?: string }) {
 
 /** The traffic, incidents and sensors of a place, in a card over the corner of the map. */
 function PlaceCard({ place, onClose }: { readonly place: Place; readonly onClose: () => void }) {
-  const { t } = useTranslation(['overview', 'locations', 'common']);
+  const { t } = useTranslation(['overview', 'common']);
   const titleOf = useIncidentTitle();
   const speedText = useSpeedText();
   const { name, location, traffic, sensors, incidents } = place;
