@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { describe, expect, it } from 'vitest';
 import { inTransaction } from '../src/platform/database/transaction.ts';
+import { noteObserved } from '../src/traffic/presence-store.ts';
 import { keepTrafficSince, removeDaysNotKept } from '../src/traffic/slots-store.ts';
 import { eventually, sharedGantry } from './harness.ts';
 
@@ -302,9 +303,11 @@ describe('what is found in a day', () => {
 });
 
 describe('retention', () => {
-  it('removes what was found together with the counts of the day', async () => {
+  it('removes what was found and observed together with the counts of the day', async () => {
     const { id, apiKey } = await register();
-    await send(apiKey, samples([{ volume: 38 }], 30, MIDNIGHT - 86_400_000 * 60));
+    const from = MIDNIGHT - 86_400_000 * 60;
+    await send(apiKey, samples([{ volume: 38 }], 30, from));
+    await noteObserved(gantry.app.context.db, id, { from, until: from + 3_600_000 });
     const flags = () => gantry.pool.query('SELECT FROM traffic_flags WHERE sensor_id = $1', [id]);
     await eventually(flags, ({ rows }) => rows.length > 0);
     await inTransaction(gantry.app.context.db, async (tx) => {
@@ -312,5 +315,6 @@ describe('retention', () => {
       await removeDaysNotKept(tx, null, 1_000);
     });
     expect((await flags()).rows).toEqual([]);
+    expect(await gantry.count(`traffic_observed WHERE sensor_id = '${id}'`)).toBe(0);
   });
 });

@@ -74,6 +74,9 @@ export async function removeDaysNotKept(
     ), flags_gone AS (
       DELETE FROM traffic_flags USING days
       WHERE traffic_flags.sensor_id = days.sensor_id AND found_at >= days.slot AND found_at < days.slot + interval '24 hours'
+    ), observed_gone AS (
+      DELETE FROM traffic_observed USING days
+      WHERE traffic_observed.sensor_id = days.sensor_id AND until <= days.slot + interval '24 hours'
     ), unjudged_gone AS (
       DELETE FROM traffic_unjudged USING days
       WHERE traffic_unjudged.sensor_id = days.sensor_id AND day = (days.slot AT TIME ZONE 'UTC')::date
