@@ -190,7 +190,7 @@ export const assignment = z.object({
   sensorId: z.string(),
   channel: z.union([
     z.string(),
-    z.object({
+    z.strictObject({
       direction: shownDirection.optional(),
       lane: shownLane.optional(),
       movement: shownMovement.optional(),

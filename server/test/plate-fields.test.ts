@@ -84,6 +84,13 @@ describe('fields of answers that may show a plate', () => {
     );
     expect(free.sort()).toEqual([
       'connections.tryReading.events',
+      'studies.create.options',
+      'studies.freeze.options',
+      'studies.get.figures',
+      'studies.get.options',
+      'studies.list.studies[].options',
+      'studies.reject.options',
+      'studies.sign.options',
       'system.doctor.findings[].values',
       'users.getActivity.activities[].details',
       'users.getActivityEntry.details',

@@ -73,8 +73,9 @@ export function linesOf(text: string): { date: string; name: string }[] {
     .map((line) => line.trim())
     .filter((line) => line !== '')
     .map((line) => {
-      const [, date = '', name = ''] = /^(\S+?)[\s,;:]+(.*)$/.exec(line) ?? [line, line];
-      return { date, name: name.trim() };
+      const at = line.search(/[\s,;:]/);
+      if (at <= 0) return { date: line, name: '' };
+      return { date: line.slice(0, at), name: line.slice(at).replace(/^[\s,;:]+/, '') };
     });
 }
 
