@@ -100,18 +100,27 @@ export function partOfWeek({ days, hours }: Sample, timezone: string): ((time: n
 }
 
 /**
- * The figures of the speeds at a place.
+ * The speeds at a place, and their figures.
  * @throws AppError `notFound`; `badRequest` for a range that ends before it starts or is too long, and for classes that
  * are not in order or overlap
  */
-export async function getSpeedStudy(parts: Parts, input: SpeedStudyInput): Promise<SpeedStudyOfPlace> {
-  const { timezone } = parts.settings.current();
-  const range = requireRange(input, timezone);
+export async function studySpeeds(parts: Parts, input: SpeedStudyInput) {
+  const range = requireRange(input, parts.settings.current().timezone);
   const { units, method, binEdges, days, hours, vehicleClass } = input;
   if (binEdges) requireClasses(binEdges);
   const speeds = await readSpeeds(parts, input, range, { days, hours, vehicleClass });
   const isOver = range.until <= parts.clock.now();
-  const study = speedStudy(speeds, { units, method, isOver, ...(binEdges && { binEdges }) });
+  return {
+    range,
+    speeds,
+    study: speedStudy(speeds, { units, method, isOver, ...(binEdges && { binEdges }) }),
+  };
+}
+
+/** The figures of the speeds at a place. @throws AppError as `studySpeeds` does */
+export async function getSpeedStudy(parts: Parts, input: SpeedStudyInput): Promise<SpeedStudyOfPlace> {
+  const { timezone } = parts.settings.current();
+  const { study } = await studySpeeds(parts, input);
   return { timezone, ...study };
 }
 

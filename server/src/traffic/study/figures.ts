@@ -9,8 +9,7 @@ import type { Parts } from '../figures.ts';
 import { peakHours } from '../peak-hours.ts';
 import { localBounds, minutesOf, requireFewPoints } from '../range.ts';
 import { requireClasses } from '../speed-sample.ts';
-import { speedStudy } from '../speed-study.ts';
-import { partOfWeek, readSpeeds, type Sample } from '../studies.ts';
+import { partOfWeek, readSpeeds, type Sample, studySpeeds } from '../studies.ts';
 import { turningMovements } from '../turning-movements.ts';
 import { describeCells, readBins } from '../volumes.ts';
 import { tableOfBins, tableOfSpeeds } from './table.ts';
@@ -113,11 +112,8 @@ function volumesOf(
 
 async function ofSpeeds(parts: Parts, subject: Of<'SPEED'>) {
   const { timezone } = parts.settings.current();
-  const range = requireRange(subject, timezone);
-  const { units, method, binEdges, days, hours, vehicleClass } = subject;
-  const speeds = await readSpeeds(parts, subject, range, { days, hours, vehicleClass });
-  const isOver = range.until <= parts.clock.now();
-  const study = speedStudy(speeds, { units, method, isOver, ...(binEdges && { binEdges }) });
+  const { range, speeds, study } = await studySpeeds(parts, subject);
+  const { days, hours } = subject;
   const coverage = await coverageOfSample(parts, subject, range, { days, hours });
   return { data: tableOfSpeeds({ '': speeds }), figures: { timezone, ...study, coverage } };
 }
