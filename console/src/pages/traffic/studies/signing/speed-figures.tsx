@@ -58,7 +58,7 @@ function useSpeedTable(sides: readonly Figures[]): ChartTable {
   const { t, i18n } = useTranslation('studies');
   const share = new Intl.NumberFormat(i18n.language, { style: 'percent', maximumFractionDigits: 1 });
   const [first] = sides;
-  const unit = first?.units === 'MPH' ? 'mph' : 'km/h';
+  const unit = t(`units.${first?.units ?? 'KMH'}`);
   const row = (name: string, figure: (side: Figures) => Cell): Cell[] => [name, ...sides.map(figure)];
   const ofShare = (value: number | null | undefined) =>
     value === null || value === undefined ? null : share.format(value);
