@@ -1,4 +1,3 @@
-import { execFileSync } from 'node:child_process';
 import { randomUUID } from 'node:crypto';
 import { mkdtempSync, readFileSync } from 'node:fs';
 import { rm } from 'node:fs/promises';
@@ -7,6 +6,7 @@ import { join } from 'node:path';
 import { pino } from 'pino';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { type BrokerAddress, BrokerClient } from '../src/devices/mqtt-client.ts';
+import { certificatesIn, hasOpenssl } from './certificates.ts';
 import { connect, messagesOf } from './gateway-calls.ts';
 import { eventually, startGantry } from './harness.ts';
 import { type Broker, connectDevice, startBroker } from './mqtt-broker.ts';
@@ -14,53 +14,7 @@ import { type Broker, connectDevice, startBroker } from './mqtt-broker.ts';
 const folder = mkdtempSync(join(tmpdir(), 'gantry-mqtt-tls-'));
 const file = (name: string): string => join(folder, name);
 const pem = (name: string): Buffer => readFileSync(file(name));
-const openssl = (...args: readonly string[]): void =>
-  void execFileSync('openssl', args, { cwd: folder, stdio: 'pipe' });
-
-/** Node.js cannot make certificates, so these tests are skipped where there is no OpenSSL. */
-const hasOpenssl = ((): boolean => {
-  try {
-    openssl('version');
-    return true;
-  } catch {
-    return false;
-  }
-})();
-
-const KEY = ['-newkey', 'ec', '-pkeyopt', 'ec_paramgen_curve:P-256', '-nodes'];
-const makeAuthority = (name: string): void =>
-  openssl(
-    'req',
-    '-x509',
-    ...KEY,
-    '-keyout',
-    `${name}.key`,
-    '-out',
-    `${name}.pem`,
-    '-days',
-    '2',
-    '-subj',
-    `/CN=${name}`,
-  );
-const makeCertificate = (name: string, authority: string): void => {
-  const names = 'subjectAltName=DNS:localhost,IP:127.0.0.1';
-  openssl(
-    'req',
-    ...KEY,
-    '-keyout',
-    `${name}.key`,
-    '-out',
-    `${name}.csr`,
-    '-subj',
-    `/CN=${name}`,
-    '-addext',
-    names,
-  );
-  openssl(
-    ...['x509', '-req', '-in', `${name}.csr`, '-CA', `${authority}.pem`, '-CAkey', `${authority}.key`],
-    ...['-CAcreateserial', '-days', '2', '-copy_extensions', 'copy', '-out', `${name}.pem`],
-  );
-};
+const { makeAuthority, makeCertificate } = certificatesIn(folder);
 
 describe.skipIf(!hasOpenssl)('MQTT over TLS', () => {
   let broker: Broker;

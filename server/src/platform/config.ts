@@ -4,7 +4,7 @@ import { type Role, role } from '@gantry/contract/permissions';
 import { switchableFeatures } from '@gantry/contract/system';
 import { z } from 'zod';
 import { addressFlaw } from './database/address.ts';
-import { parseAllowedHost } from './hosts.ts';
+import { isThisMachine, parseAllowedHost } from './hosts.ts';
 
 const PREVIEW_ORIGIN = /^https?:\/\/\*\.[a-z0-9.-]+(?::\d{1,5})?$/i;
 
@@ -297,6 +297,34 @@ export const configKeys = {
     ),
   MQTT_CERT_FILE: z.string().optional().describe('Certificate (PEM) by which the broker knows this client.'),
   MQTT_KEY_FILE: z.string().optional().describe('Key (PEM) of that certificate.'),
+  SMTP_URL: url('smtps://user:password@mail.example.org', /^smtps?$/)
+    .refine((value) => mailServerFlaw(value) === null, {
+      error: ({ input }) => mailServerFlaw(String(input)) ?? '',
+    })
+    .optional()
+    .describe(
+      'Mail server (SMTP) through which the service sends e-mail, with user and password if it needs them: `smtps:` (port 465 unless given), or `smtp:` (port 587) with STARTTLS, which is required unless the server is on this machine. Unset: the service sends no e-mail.',
+    ),
+  SMTP_FROM: z
+    .string()
+    .max(400)
+    .transform((value, ctx) => {
+      const [, name = '', address = value] = /^([^<>\p{Cc}]*)<([^<>]*)>$/u.exec(value.trim()) ?? [];
+      const parsed = z.email().max(254).safeParse(address.trim());
+      if (parsed.success) return { name: name.trim().replaceAll('"', ''), address: parsed.data };
+      ctx.addIssue('must be an address such as gantry@example.org or Gantry <gantry@example.org>');
+      return z.NEVER;
+    })
+    .optional()
+    .describe(
+      'Sender of e-mail: an address, or a name and an address, such as `Gantry <gantry@example.org>`.',
+    ),
+  SMTP_CA_FILE: z
+    .string()
+    .optional()
+    .describe(
+      'Certificates (PEM) that sign the certificate of the mail server. Unset: those that Node.js trusts.',
+    ),
   CONSOLE: flag
     .default(true)
     .describe('Whether the service serves the console, the web application for operators, at `/`.'),
@@ -346,6 +374,9 @@ const NEEDED = [
   ['MQTT_CLIENT_ID', 'MQTT_URL'],
   ['MQTT_CA_FILE', 'MQTT_URL'],
   ['MQTT_CERT_FILE', 'MQTT_URL'],
+  ['SMTP_URL', 'SMTP_FROM'],
+  ['SMTP_FROM', 'SMTP_URL'],
+  ['SMTP_CA_FILE', 'SMTP_URL'],
 ] as const satisfies readonly (readonly [keyof Config, keyof Config])[];
 
 /** Settings that are used together, and what they are. */
@@ -463,8 +494,19 @@ function isAddressOrNetwork(value: string): boolean {
   }
 }
 
-function isThisMachine(host: string): boolean {
-  return host === 'localhost' || host === '[::1]' || /^127(?:\.\d+){3}$/.test(host);
+/** What is wrong with the URL of a mail server; null if nothing is. */
+function mailServerFlaw(value: string): string | null {
+  const { hostname, username, password, pathname, search, hash } = new URL(value);
+  if (hostname === '') return 'must name a host, such as smtps://mail.example.org';
+  if (pathname.replace('/', '') !== '' || search !== '' || hash !== '')
+    return 'must end with the host or the port, such as smtps://mail.example.org:465';
+  if (password !== '' && username === '') return 'must name the user before the password';
+  try {
+    decodeURIComponent(username + password);
+    return null;
+  } catch {
+    return 'must have %25 for each % in the user and the password';
+  }
 }
 
 function roleOfValue(pair: string): { value: string; role: Role } | null {

@@ -7,6 +7,7 @@ import type { Config } from './config.ts';
 import type { Nodes } from './database/nodes.ts';
 import type { Database } from './database/pool.ts';
 import type { RefusalLog } from './log.ts';
+import type { Mailer } from './mail.ts';
 import type { Metrics } from './metrics.ts';
 import type { Timings } from './timings.ts';
 
@@ -35,6 +36,8 @@ export interface Core {
   readonly settings: SettingsCache;
   readonly readiness: Readiness;
   readonly refusals: RefusalLog;
+  /** Sends e-mail, if a mail server is configured. */
+  readonly mailer: Mailer;
 }
 
 /** An API token with which a call was made. */

@@ -48,6 +48,11 @@ export function isOfThisMachine(address: string): boolean {
 
 const HOST_AND_PORT = /^(\[[^\]]+\]|[^:/?#@*\\\s]+)(?::(\d{1,5}))?$/;
 
+/** Whether the host of a URL is this machine by its name or by its loopback address. */
+export function isThisMachine(host: string): boolean {
+  return host === 'localhost' || host === '[::1]' || /^127(?:\.\d+){3}$/.test(host);
+}
+
 /** A host, or a host and port, in the form for comparison; null if the text is neither. */
 export function parseAllowedHost(text: string): string | null {
   if (isIP(text) === 6) return canonicalHost(text);

@@ -21,6 +21,7 @@ import {
 } from './database/pool.ts';
 import { waitForDatabase, warnOfFewConnections } from './database/wait.ts';
 import { filterOutages, RefusalLog } from './log.ts';
+import { createMailer, mailSettings } from './mail.ts';
 import { createMetrics, followDisks, followEventLoop, type Siblings } from './metrics.ts';
 import { OutageMonitor } from './outages.ts';
 import { startPeriodic } from './periodic.ts';
@@ -173,6 +174,9 @@ export async function startFoundation(options: FoundationOptions): Promise<Found
     settings,
     readiness: new Readiness(),
     refusals,
+    mailer: resources.use(
+      createMailer({ ...(await mailSettings(config)), now: clock.now, limitMs: timings.mailMs }, log),
+    ),
   };
   const listener = resources.use(await listen(connectionString, log, timings));
   const foundation = { core, pools, listener, resources };

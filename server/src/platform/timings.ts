@@ -63,6 +63,8 @@ export interface Timings {
   readonly eventTurnMs: number;
   /** Maximum wait for the commit of a group of events. */
   readonly commitMs: number;
+  /** Maximum duration of sending one e-mail, with the wait for a connection. */
+  readonly mailMs: number;
   /** How long a stream may take to send its last message before its connection is closed. */
   readonly farewellMs: number;
   /** A connection is closed when nothing is transferred for this much longer than the time limit of a call. */
@@ -99,6 +101,7 @@ export const TIMINGS: Timings = {
   questionMs: 5_000,
   eventTurnMs: 10_000,
   commitMs: 10_000,
+  mailMs: 60_000,
   farewellMs: 2_000,
   stalledMs: 5_000,
 };
