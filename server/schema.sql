@@ -284,7 +284,9 @@ CREATE TABLE events (
   gap real,
   occupancy_ms integer,
   movement text COLLATE "C",
-  passage_id text
+  passage_id text,
+  plate_region text COLLATE "C",
+  plate_confidence smallint
 ) PARTITION BY RANGE (id);
 
 CREATE TABLE events_to_follow_up (
@@ -426,7 +428,12 @@ CREATE TABLE locations (
   description text,
   speed_limit double precision,
   created_at timestamp(3) with time zone NOT NULL DEFAULT now(),
-  updated_at timestamp(3) with time zone NOT NULL DEFAULT now()
+  updated_at timestamp(3) with time zone NOT NULL DEFAULT now(),
+  road text,
+  kilometre numeric(8,3),
+  direction text COLLATE "C",
+  lanes smallint,
+  has_shoulder boolean
 );
 
 CREATE TABLE measuring_points (
@@ -639,7 +646,12 @@ CREATE TABLE sensors (
   previous_key_until timestamp(3) with time zone,
   previous_key_used_at timestamp(3) with time zone,
   last_event_at timestamp(3) with time zone,
-  requires_heartbeats boolean NOT NULL DEFAULT false
+  requires_heartbeats boolean NOT NULL DEFAULT false,
+  lane text,
+  direction text COLLATE "C",
+  model text,
+  serial_number text,
+  tags text[] NOT NULL DEFAULT '{}'::text[]
 );
 
 CREATE TABLE sessions (
@@ -992,6 +1004,7 @@ ALTER TABLE incidents ADD CONSTRAINT incidents_status_check CHECK ((status = ANY
 ALTER TABLE legal_holds ADD CONSTRAINT legal_holds_pkey PRIMARY KEY (id);
 ALTER TABLE location_limits ADD CONSTRAINT location_limits_pkey PRIMARY KEY (location_id, since);
 ALTER TABLE locations ADD CONSTRAINT locations_pkey PRIMARY KEY (id);
+ALTER TABLE locations ADD CONSTRAINT locations_lanes_check CHECK (((lanes >= 1) AND (lanes <= 12)));
 ALTER TABLE measuring_points ADD CONSTRAINT measuring_points_pkey PRIMARY KEY (id);
 ALTER TABLE measuring_points ADD CONSTRAINT measuring_points_location_id_fkey FOREIGN KEY (location_id) REFERENCES locations(id) ON DELETE CASCADE;
 ALTER TABLE measuring_points ADD CONSTRAINT measuring_points_bearing_check CHECK (((bearing >= 0) AND (bearing <= 359)));

@@ -2,16 +2,25 @@ import { z } from 'zod';
 import { coordinates, coordinatesInput } from './coordinates.ts';
 import { id } from './id.ts';
 import { jsonObject, jsonRecord } from './json.ts';
-import { classScheme, direction, lane, movement, relativeDirections, vehicleClass } from './movements.ts';
+import { classScheme, direction, lane, movement, vehicleClass } from './movements.ts';
 import { pageTotals, paging, sortOrder } from './page.ts';
 import { person } from './person.ts';
 import { PLATE_RULES } from './plate.ts';
 import { showsPlate } from './plate-fields.ts';
+import { plateRegion } from './plate-regions.ts';
 import { messagesOf, resumable } from './realtime.ts';
 import { apiKeyInput } from './sensors.ts';
 import { isStorableText, optionalText, text, trimmedText, UNSTORABLE } from './text.ts';
 import { timeInput, timeRange } from './time.ts';
-import { directions, type eventFilterNames, eventTypes, legs, severities, turns } from './values.ts';
+import {
+  directions,
+  type eventFilterNames,
+  eventTypes,
+  legs,
+  relativeDirections,
+  severities,
+  turns,
+} from './values.ts';
 
 export const eventType = z.enum(eventTypes);
 export type EventType = z.infer<typeof eventType>;
@@ -23,7 +32,7 @@ export type Severity = z.infer<typeof severity>;
 /** Replaces plates in answers to users who may not see them. */
 export const HIDDEN_PLATE = '•••';
 
-/** How a vehicle passed, of which an event has what its sensor reported. */
+/** How a vehicle passed and its plate was read, of which an event has what its sensor reported. */
 const passage = {
   direction: z
     .union([z.enum([...directions, ...relativeDirections]), z.number()])
@@ -43,6 +52,11 @@ const passage = {
     'deviceText',
     z.string().optional().describe('Events of a sensor with the same text are about one vehicle.'),
   ),
+  plateRegion: z
+    .string()
+    .optional()
+    .describe('Where the plate is from: a country, or a part of it, such as AT or US-CA.'),
+  plateConfidence: z.int().optional().describe('How sure the sensor is of the plate, in percent.'),
 };
 const passageShape = z.object(passage);
 export type Passage = z.infer<typeof passageShape>;
@@ -115,7 +129,10 @@ function rounded(decimals: number, least: number, most: number) {
     .transform((value) => (typeof value === 'number' ? Math.round(value * scale) / scale : undefined));
 }
 
-/** What a device may report of how one vehicle passed; null means that it does not. */
+const PERCENT = 'Use a whole number from 0 to 100, in percent';
+const percent = z.int(PERCENT).min(0, PERCENT).max(100, PERCENT);
+
+/** What a device may report of how one vehicle passed and its plate was read; null means that it does not. */
 const passageFields = {
   direction: direction
     .nullish()
@@ -155,9 +172,19 @@ const passageFields = {
     .describe(
       'Events of a sensor with the same text are about one vehicle. Report each vehicle once as a detection, because each detection counts.',
     ),
+  plateRegion: plateRegion
+    .nullish()
+    .transform((value) => value ?? undefined)
+    .describe(
+      'Where the plate is from, as far as the sensor knows: a country (ISO 3166-1 alpha-2), and a part of it (ISO 3166-2) after a hyphen, such as AT or US-CA.',
+    ),
+  plateConfidence: percent
+    .nullish()
+    .transform((value) => value ?? undefined)
+    .describe('How sure the sensor is of the plate, in percent: from 0 to 100.'),
 };
 
-/** The names of the fields that say how a vehicle passed. */
+/** The names of the fields that say how a vehicle passed and its plate was read. */
 export const passageFieldNames = Object.keys(passageFields) as (keyof typeof passageFields)[];
 
 /** The fields of an event that devices report. */
@@ -291,6 +318,20 @@ function filterText(max: number) {
     .optional();
 }
 
+/** The filters of events by how a vehicle passed and its plate was read. */
+export const passageFilters = {
+  plateRegion: plateRegion
+    .optional()
+    .describe('Where the plate is from, such as AT or US-CA; US stands for all its parts.'),
+  minConfidence: percent
+    .optional()
+    .describe('How sure the sensor is of the plate, in percent, at least. Events without this are left out.'),
+  lane: lane.optional(),
+  direction: direction.optional().describe('As reported.'),
+};
+
+export const passageFilterNames = Object.keys(passageFilters) as (keyof typeof passageFilters)[];
+
 /** The filters of events. */
 export const eventFilters = {
   eventType: eventType.optional(),
@@ -301,6 +342,7 @@ export const eventFilters = {
   licensePlateNumber: filterText(200).describe(PLATE_RULES),
   vehicleType: filterText(200),
   locationName: filterText(300),
+  ...passageFilters,
 } satisfies Record<(typeof eventFilterNames)[number], z.ZodType>;
 
 /** The reason for a search by plate. The activity log records it with the search. */

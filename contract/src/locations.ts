@@ -1,9 +1,11 @@
 import { z } from 'zod';
 import { coordinates, coordinatesInput } from './coordinates.ts';
 import { id } from './id.ts';
+import { MAX_LANES } from './movements.ts';
 import { pageTotals, paging, sortOrder } from './page.ts';
 import { editableText, optionalText, searchText, trimmedText } from './text.ts';
 import { timeInput } from './time.ts';
+import { pointDirections } from './values.ts';
 
 /** A place with sensors. */
 export const location = z.object({
@@ -13,6 +15,11 @@ export const location = z.object({
   coordinates: coordinates.nullable(),
   description: z.string().nullable(),
   speedLimit: z.number().nullable().describe('km/h'),
+  road: z.string().nullable().describe('The name or number of the road, such as A2.'),
+  kilometre: z.number().nullable().describe('The position along the road, in km.'),
+  direction: z.enum(pointDirections).nullable().describe('The direction of travel of the carriageway.'),
+  lanes: z.number().nullable().describe('Number of lanes.'),
+  hasShoulder: z.boolean().nullable().describe('Whether the carriageway has a hard shoulder.'),
   sensorCount: z.number().describe('Number of sensors.'),
   createdAt: z.date(),
   updatedAt: z.date(),
@@ -22,6 +29,20 @@ export type Location = z.infer<typeof location>;
 const name = trimmedText(100, 1);
 const address = trimmedText(300);
 const speedLimit = z.number().min(1).max(400);
+const road = optionalText(100).describe('The name or number of the road, such as A2.');
+const KILOMETRE = 'Use the position along the road in km, from -99999.999 to 99999.999';
+const kilometre = z
+  .number(KILOMETRE)
+  .min(-99_999.999, KILOMETRE)
+  .max(99_999.999, KILOMETRE)
+  .transform((value) => Math.round(value * 1000) / 1000)
+  .describe('The position along the road, in km, stored to 0.001. It may be negative.');
+const direction = z
+  .enum(pointDirections, `Use ${pointDirections.join(', ')}`)
+  .describe('The direction of travel of the carriageway: NB is travelling north.');
+const LANES = `Use the number of lanes, from 1 to ${MAX_LANES}`;
+const lanes = z.int(LANES).min(1, LANES).max(MAX_LANES, LANES).describe('Number of lanes.');
+const hasShoulder = z.boolean().describe('Whether the carriageway has a hard shoulder.');
 
 export const createLocationInput = z.object({
   name,
@@ -32,6 +53,11 @@ export const createLocationInput = z.object({
     .nullish()
     .transform((value) => value ?? null)
     .describe('km/h.'),
+  road,
+  kilometre: kilometre.nullish().transform((value) => value ?? null),
+  direction: direction.nullish().transform((value) => value ?? null),
+  lanes: lanes.nullish().transform((value) => value ?? null),
+  hasShoulder: hasShoulder.nullish().transform((value) => value ?? null),
 });
 export type CreateLocationInput = z.infer<typeof createLocationInput>;
 
@@ -42,6 +68,11 @@ export const updateLocationInput = z.object({
   coordinates: coordinatesInput.nullable().optional(),
   description: editableText(2000),
   speedLimit: speedLimit.nullable().optional().describe('km/h.'),
+  road: editableText(100).describe('The name or number of the road, such as A2.'),
+  kilometre: kilometre.nullable().optional(),
+  direction: direction.nullable().optional(),
+  lanes: lanes.nullable().optional(),
+  hasShoulder: hasShoulder.nullable().optional(),
   validFrom: timeInput
     .optional()
     .describe(
@@ -59,11 +90,15 @@ export const listLocationsInput = z
   .object({
     ...paging(50),
     search: searchText(200).describe('Part of a name or address, ignoring case.'),
-    sortBy: z.enum(['name', 'createdAt']).default('name'),
+    road: searchText(100).describe('Only locations on this road, ignoring case.'),
+    sortBy: z.enum(['name', 'createdAt', 'kilometre']).default('name'),
     sortOrder: sortOrder.default('asc'),
   })
   .prefault({});
 export type ListLocationsInput = z.infer<typeof listLocationsInput>;
 
 export const locationsPage = z.object({ locations: z.array(location), ...pageTotals });
+export const roadsOutput = z.array(
+  z.object({ road: z.string(), locations: z.number().describe('Number of locations.') }),
+);
 export const deleteLocationOutput = z.object({ success: z.literal(true), id: z.string() });

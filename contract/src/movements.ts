@@ -1,12 +1,12 @@
 import { z } from 'zod';
 import { text } from './text.ts';
-import { directions, legs, turns } from './values.ts';
+import { directions, legs, relativeDirections, turns } from './values.ts';
 import { type ClassScheme, classOfScheme, classSchemeNames, classSchemes } from './vehicle-classes.ts';
 
 // How a road user passes a detector, as devices report it with a passage (`events.ts`) or a count (`counts.ts`).
 
-/** Directions as seen from the device; its assignment says which direction of travel that is. */
-export const relativeDirections = ['APPROACHING', 'RECEDING'] as const;
+/** Maximum number of lanes of a measuring point, or of a road at a location. */
+export const MAX_LANES = 12;
 
 /** Refuses other fields: an optional one that is misspelt would otherwise be missing. */
 function onlyFields(known: string) {

@@ -1,16 +1,14 @@
 import { z } from 'zod';
 import { eventType } from './events.ts';
 import { id } from './id.ts';
-import { direction, LANE_NAME_MAX, lane, movement } from './movements.ts';
+import { direction, LANE_NAME_MAX, lane, MAX_LANES, movement } from './movements.ts';
 import { pageTotals, paging } from './page.ts';
 import { optionalText, text, trimmedText } from './text.ts';
 import { timeInput } from './time.ts';
-import { directions, legs, turns } from './values.ts';
+import { legs, pointDirections, turns } from './values.ts';
 
 // Measuring points (the cross-sections at which traffic is counted), and which channels of which sensors count there.
 
-/** Directions of travel at a point. */
-export const pointDirections = [...directions, 'BOTH'] as const;
 export const facilities = [
   'MAINLINE',
   'RAMP_ON',
@@ -29,8 +27,6 @@ export const speedUnits = ['KMH', 'MPH'] as const;
 export const MAX_MEASURING_POINTS = 100;
 /** Maximum number of assignments of one measuring point. */
 export const MAX_ASSIGNMENTS = 500;
-/** Maximum number of lanes of a measuring point. */
-export const MAX_LANES = 12;
 
 const DIRECTION = `Use ${pointDirections.join(', ')}`;
 const BEARING = 'Use whole degrees from 0 (north) to 359, clockwise; 360 is 0';

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { eventType, lookUpReason, severity } from './events.ts';
+import { eventType, lookUpReason, passageFilters, severity } from './events.ts';
 import { id, storedId } from './id.ts';
 import { incidentStatus, incidentType } from './incidents.ts';
 import { pageTotals, paging } from './page.ts';
@@ -47,6 +47,7 @@ const reportFilterFields = z.object({
   processed: z.boolean().optional(),
   archived: z.boolean().optional(),
   locationName: wanted(300).describe('Ignoring case.'),
+  ...passageFilters,
   severity: severity.optional(),
   sensorId: storedId.optional(),
   locationId: storedId.optional(),

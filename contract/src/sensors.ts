@@ -1,13 +1,15 @@
 import { z } from 'zod';
+import { caseFold } from './case-fold.ts';
 import { coordinates, coordinatesInput } from './coordinates.ts';
 import { id } from './id.ts';
+import { lane } from './movements.ts';
 import { pageTotals, paging, sortOrder } from './page.ts';
 import { person } from './person.ts';
 import { showsPlate } from './plate-fields.ts';
 import { messagesOf, resumable } from './realtime.ts';
 import { editableText, optionalText, searchText, text, trimmedText } from './text.ts';
 import { timeInput } from './time.ts';
-import { clockHints, clockStates, sensorStatuses, sensorTypes } from './values.ts';
+import { clockHints, clockStates, pointDirections, sensorStatuses, sensorTypes } from './values.ts';
 
 export const sensorType = z.enum(sensorTypes);
 export type SensorType = z.infer<typeof sensorType>;
@@ -53,6 +55,14 @@ export const sensor = z.object({
   eventsPerMin: z.number().describe('The number of events per minute that is expected of the sensor.'),
   description: z.string().nullable(),
   locationId: z.string().nullable(),
+  lane: z
+    .union([z.number(), z.string()])
+    .nullable()
+    .describe('The number or name of the lane that it covers.'),
+  direction: z.enum(pointDirections).nullable().describe('The direction of travel that it covers.'),
+  model: z.string().nullable(),
+  serialNumber: z.string().nullable(),
+  tags: z.array(z.string()),
   lastHeartbeat: z.date().nullable(),
   lastCommunication: z.date().nullable(),
   lastPing: z.date().nullable(),
@@ -63,6 +73,11 @@ export type Sensor = z.infer<typeof sensor>;
 
 /** A sensor as in `sensors.getAll`. */
 export const listedSensor = sensor.omit({
+  lane: true,
+  direction: true,
+  model: true,
+  serialNumber: true,
+  tags: true,
   macAddress: true,
   firmware: true,
   lastCommunication: true,
@@ -93,6 +108,29 @@ const requiresHeartbeats = z
     'true: only heartbeats affect the status. false: every accepted event is a liveness signal too. `sensors.getSignsOfLife` returns it.',
   );
 
+/** Maximum number of tags of a sensor, and maximum length of one, in characters. */
+export const MAX_TAGS = 20;
+const TAG_MAX = 40;
+const tags = z
+  .array(trimmedText(TAG_MAX, 1))
+  .max(MAX_TAGS, `Use at most ${MAX_TAGS} tags`)
+  .superRefine((given, ctx) => {
+    const known = new Map<string, string>();
+    for (const tag of given) {
+      const same = known.get(caseFold(tag));
+      if (same !== undefined)
+        ctx.addIssue(
+          `The tags ${JSON.stringify(same)} and ${JSON.stringify(tag)} are the same: leave one out`,
+        );
+      known.set(caseFold(tag), tag);
+    }
+  })
+  .describe('By which lists and rules select sensors, ignoring case.');
+const sensorDirection = z
+  .enum(pointDirections, `Use ${pointDirections.join(', ')}`)
+  .describe('The direction of travel that it covers: NB is travelling north.');
+const sensorLane = lane.describe('The number or name of the lane that it covers.');
+
 export const createSensorInput = z.object({
   name: sensorName,
   deviceId: trimmedText(50, 3),
@@ -103,6 +141,11 @@ export const createSensorInput = z.object({
   description,
   locationId: id.nullish().transform((value) => value ?? null),
   requiresHeartbeats: requiresHeartbeats.default(false),
+  lane: sensorLane.nullish().transform((value) => value ?? null),
+  direction: sensorDirection.nullish().transform((value) => value ?? null),
+  model: optionalText(100),
+  serialNumber: optionalText(100),
+  tags: tags.nullish().transform((value) => value ?? []),
 });
 export type CreateSensorInput = z.infer<typeof createSensorInput>;
 
@@ -127,6 +170,11 @@ export const updateSensorInput = z.object({
     ),
   description: editableText(2000),
   requiresHeartbeats: requiresHeartbeats.optional(),
+  lane: sensorLane.nullable().optional(),
+  direction: sensorDirection.nullable().optional(),
+  model: editableText(100),
+  serialNumber: editableText(100),
+  tags: tags.optional().describe('Replaces the tags as a whole.'),
 });
 export type UpdateSensorInput = z.infer<typeof updateSensorInput>;
 
@@ -137,6 +185,7 @@ export const listSensorsInput = z
     type: sensorType.optional(),
     status: sensorStatus.optional(),
     locationId: id.optional().describe('Only sensors at this location.'),
+    tag: searchText(TAG_MAX).describe('Only sensors with this tag, ignoring case.'),
     sortBy: z.enum(['name', 'type', 'status', 'createdAt', 'lastHeartbeat']).default('createdAt'),
     sortOrder: sortOrder.default('desc'),
   })
@@ -144,6 +193,9 @@ export const listSensorsInput = z
 export type ListSensorsInput = z.infer<typeof listSensorsInput>;
 
 export const sensorsPage = z.object({ sensors: z.array(listedSensor), ...pageTotals });
+export const tagsOutput = z.array(
+  z.object({ tag: z.string(), sensors: z.number().describe('Number of sensors.') }),
+);
 export const deleteSensorOutput = z.object({ success: z.literal(true), id: z.string() });
 
 /** Longest time for which the previous key may stay valid after a rotation, in minutes: one day. */

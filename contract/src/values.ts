@@ -26,6 +26,10 @@ export const eventFilterNames = [
   'licensePlateNumber',
   'vehicleType',
   'locationName',
+  'plateRegion',
+  'minConfidence',
+  'lane',
+  'direction',
 ] as const;
 
 /**
@@ -201,6 +205,10 @@ export const messageStatuses = [
 
 /** Directions of travel: NB is travelling north, CW is clockwise on a ring. */
 export const directions = ['NB', 'NE', 'EB', 'SE', 'SB', 'SW', 'WB', 'NW', 'CW', 'CCW'] as const;
+/** Directions as seen from the device; its assignment says which direction of travel that is. */
+export const relativeDirections = ['APPROACHING', 'RECEDING'] as const;
+/** Directions of travel at a place. */
+export const pointDirections = [...directions, 'BOTH'] as const;
 
 /** The legs of an intersection by the side on which they lie. */
 export const legs = ['N', 'NE', 'E', 'SE', 'S', 'SW', 'W', 'NW'] as const;

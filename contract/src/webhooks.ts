@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { eventType, lookUpReason, severity } from './events.ts';
+import { eventType, lookUpReason, passageFilters, severity } from './events.ts';
 import { id, storedId } from './id.ts';
 import { pageTotals, paging, sortOrder } from './page.ts';
 import { person } from './person.ts';
@@ -60,6 +60,14 @@ const filterFields = {
     wanted(200).describe(`Applies to events and alerts. ${PLATE_RULES}`),
   ),
   locationName: wanted(300).describe('Applies to events and alerts, ignoring case.'),
+  plateRegion: passageFilters.plateRegion.describe(
+    'Applies to events: where the plate is from, such as AT or US-CA; US stands for all its parts.',
+  ),
+  minConfidence: passageFilters.minConfidence.describe(
+    'Applies to events: how sure the sensor is of the plate, in percent, at least.',
+  ),
+  lane: passageFilters.lane.describe('Applies to events.'),
+  direction: passageFilters.direction.describe('Applies to events, as reported.'),
   sensorId: storedId.optional().describe('Applies to all kinds.'),
   minSeverity: severity
     .optional()

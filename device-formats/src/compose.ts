@@ -127,6 +127,8 @@ function withoutPlate(event: ObservedEvent): ObservedEvent {
   return {
     ...event,
     licensePlateNumber: null,
+    plateRegion: undefined,
+    plateConfidence: undefined,
     eventType:
       eventType === 'PLATE_RECOGNITION' ? kindOf({ speed: vehicleSpeed ?? null }).eventType : eventType,
   };

@@ -3,6 +3,7 @@ import type { ObservedEvent } from './format.ts';
 import { namesOf, remembered, textOf } from './json-values.ts';
 import { type Confidence, kindOf, numberOf, type Observed, plateOf } from './observed.ts';
 import { type Passage, passageFieldsOf } from './passage.ts';
+import { plateFieldsOf } from './plate-region.ts';
 
 /** What a message contains about one vehicle. */
 export interface SeenVehicle extends Omit<Observed, 'plate'> {
@@ -42,6 +43,7 @@ export function vehicleEvent(seen: SeenVehicle): ObservedEvent {
     metadata: describing(plate === null ? null : seen.confidence, metadata, speedLimit),
     ...kindOf({ ...seen, plate }),
     ...passageFieldsOf({ direction, lane, vehicleType, vehicleClass }),
+    ...(plate !== null && plateFieldsOf(metadata, seen.confidence)),
     ...seen.passage,
   };
 }

@@ -1,7 +1,6 @@
 import { coverageOf, isPeriodLength, readPeriod } from '@gantry/contract/counts';
 import { ingestBatchInput, reportedEvent } from '@gantry/contract/events';
-import { relativeDirections } from '@gantry/contract/movements';
-import { directions, legs, turns } from '@gantry/contract/values';
+import { directions, legs, relativeDirections, turns } from '@gantry/contract/values';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 

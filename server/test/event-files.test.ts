@@ -74,6 +74,8 @@ describe('an export as CSV', () => {
       occupancy_ms: 310,
       movement: 'N:L',
       passage_id: 'a1',
+      plate_region: 'US-CA',
+      plate_confidence: 97,
       created_at: '2026-01-01T00:00:00.000Z',
     };
     const db = { execute: async () => ({ rows: [row] }) } as unknown as Database;
@@ -95,6 +97,8 @@ describe('an export as CSV', () => {
       occupancyMs: 310,
       movement: { from: 'N', turn: 'L' },
       passageId: 'a1',
+      plateRegion: 'US-CA',
+      plateConfidence: 97,
     };
     expect(lines).toMatchObject([{ event: { location, metadata, images, tags, ...passage } }]);
   });

@@ -11,6 +11,9 @@ const PLATES = ['W-12 AB', 'w12ab', 'ẞ 1', 'ß1', 'А 123 ВС', '100%', 'A_1'
 const PLACES = ['Main Street', 'MAIN STREET', 'Ärzteweg', 'ärzteweg', 'Ring / 5'];
 const VEHICLES = ['CAR', 'car', 'Truck'];
 const VIOLATIONS = ['SPEEDING', 'speeding', 'RED_LIGHT'];
+const REGIONS = ['US', 'US-CA', 'US-TX', 'UM', 'DE'];
+const LANES = [1, 2, 'bus'];
+const DIRECTIONS = ['NB', 'APPROACHING', 22.5] as const;
 const TYPES = ['VEHICLE_DETECTION', 'TRAFFIC_VIOLATION'] as const;
 
 let events: Event[] = [];
@@ -27,6 +30,10 @@ beforeAll(async () => {
       licensePlateNumber: pick(PLATES, n),
       vehicleType: pick(VEHICLES, n),
       violationType: pick(VIOLATIONS, n >> 1),
+      plateRegion: pick(REGIONS, n >> 2),
+      plateConfidence: pick([0, 49, 50, 100], n >> 3),
+      lane: pick(LANES, n >> 1),
+      direction: pick(DIRECTIONS, n >> 2),
       location: PLACES[n % 6] && { latitude: 1, longitude: 2, address: PLACES[n % 6] },
     })),
   });
@@ -51,6 +58,10 @@ const filters: fc.Arbitrary<EventFilter> = fc.record({
     ),
   ),
   vehicleType: maybe(fc.constantFrom(...VEHICLES, 'TRUCK')),
+  plateRegion: maybe(fc.constantFrom(...REGIONS, 'AT')),
+  minConfidence: maybe(fc.constantFrom(0, 50, 51, 100)),
+  lane: maybe(fc.constantFrom(...LANES, 3)),
+  direction: maybe(fc.constantFrom(...DIRECTIONS, 'SB' as const)),
   locationName: maybe(fc.constantFrom(...PLACES, 'ÄRZTEWEG', 'ring / 5')),
 });
 

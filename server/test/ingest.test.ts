@@ -149,6 +149,8 @@ describe('events.ingest', () => {
       { headway: 2.35 },
     ],
     ['an id', { passageId: 'a1', lane: (17.5).toString() }, {}],
+    ['a plate', { plateRegion: 'AT', plateConfidence: 0 }, {}],
+    ['a plate of a part', { plateRegion: ' us-ca ', plateConfidence: 100 }, { plateRegion: 'US-CA' }],
   ])('returns how the vehicle passed, in %s, and nothing else of it', async (_, passage, stored) => {
     const others = await Promise.all([ingest({}), ingest({ lane: 1 })]);
     const keyed = { idempotencyKey: randomUUID(), timestamp: new Date().toISOString() };
@@ -161,6 +163,40 @@ describe('events.ingest', () => {
       expect(Object.keys(listed).sort()).toEqual([...LIST_KEYS, ...Object.keys(passage)].sort());
     }
     expect(Object.keys(others[0]).sort()).toEqual(DETAIL_KEYS);
+  });
+
+  it.each([
+    ['plateRegion', 'ZZ', 'There is no "ZZ". Use the code of a country'],
+    ['plateRegion', 'Austria', 'There is no "AUSTRIA". Use the code of a country'],
+    ['plateRegion', 7, 'Must be text'],
+    ['plateConfidence', 0.98, 'Use a whole number from 0 to 100, in percent'],
+    ['plateConfidence', 101, 'Use a whole number from 0 to 100, in percent'],
+    ['plateConfidence', '98', 'Use a whole number from 0 to 100, in percent'],
+  ])('refuses %s %j, alone and for each event of a batch', async (path, value, message) => {
+    const apiKey = await gantry.registerSensor();
+    const event = { eventType: 'PLATE_RECOGNITION', [path]: value };
+    const issue = { path, message: expect.stringContaining(message) };
+    const { status, data } = await gantry.refusal('events.ingest', { apiKey, ...event });
+    expect({ status, issues: data.issues }).toEqual({ status: 400, issues: [issue] });
+    const batch = await gantry.ok('events.ingestBatch', {
+      apiKey,
+      events: [event, { eventType: 'PLATE_RECOGNITION' }],
+    });
+    expect(batch.results[0].error.issues).toEqual([issue]);
+    expect(batch.results[1]).toMatchObject({ duplicate: false });
+  });
+
+  it('is another event for the same key if only the region of the plate differs', async () => {
+    const apiKey = await gantry.registerSensor();
+    const event = {
+      ...{ apiKey, eventType: 'PLATE_RECOGNITION', licensePlateNumber: 'B AB 1', plateRegion: 'DE' },
+      ...{ timestamp: new Date().toISOString(), idempotencyKey: 'read-1' },
+    };
+    const { eventId } = await gantry.ok('events.ingest', event);
+    expect(await gantry.ok('events.ingest', event)).toMatchObject({ eventId });
+    expect((await gantry.refusal('events.ingest', { ...event, plateRegion: 'AT' })).status).toBe(409);
+    const { plateRegion: _, ...without } = event;
+    expect((await gantry.refusal('events.ingest', without)).status).toBe(409);
   });
 
   it('annotates dates in the meta of the answer', async () => {

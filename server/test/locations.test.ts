@@ -20,8 +20,13 @@ const KEYS = [
   'coordinates',
   'createdAt',
   'description',
+  'direction',
+  'hasShoulder',
   'id',
+  'kilometre',
+  'lanes',
   'name',
+  'road',
   'sensorCount',
   'speedLimit',
   'updatedAt',
@@ -55,6 +60,17 @@ describe('locations.create', () => {
     expect(Object.keys(location).sort()).toEqual(KEYS);
     expect(location).toMatchObject({ ...input, name: 'Main Street / 5th Avenue', sensorCount: 0 });
     expect(await ok('locations.getById', { id: location.id })).toEqual(location);
+  });
+
+  it('stores where on the road it is, to the metre', async () => {
+    const road = { road: ' A2 ', kilometre: -12.34567, direction: 'NB', lanes: 3, hasShoulder: false };
+    const { id, ...made } = await ok('locations.create', { name: 'Gantry', ...road });
+    expect(made).toMatchObject({ ...road, road: 'A2', kilometre: -12.346 });
+    const cleared = { road: null, kilometre: null, direction: null, lanes: null, hasShoulder: null };
+    expect(await ok('locations.update', { id, ...cleared })).toMatchObject(cleared);
+    const again = { road: 'D100', kilometre: 99_999.999, direction: 'BOTH', lanes: 12, hasShoulder: true };
+    expect(await ok('locations.update', { id, ...again })).toMatchObject(again);
+    expect(await ok('locations.getById', { id })).toMatchObject(again);
   });
 
   it('requires only a name', async () => {
@@ -97,6 +113,15 @@ describe('locations.create', () => {
     { coordinates: { latitude: 90.1, longitude: 0 } },
     { coordinates: { latitude: 0, longitude: -180.1 } },
     { coordinates: { latitude: 0 } },
+    { road: 'r'.repeat(101) },
+    { kilometre: 100_000 },
+    { kilometre: '12' },
+    { direction: 'N' },
+    { direction: 90 },
+    { lanes: 0 },
+    { lanes: 13 },
+    { lanes: 2.5 },
+    { hasShoulder: 'yes' },
   ])('refuses %j and stores nothing', async (fields) => {
     const before = await ok<{ total: number }>('locations.getAll');
     const { status, data } = await refusal('locations.create', { name: 'Refused', ...fields });
@@ -241,6 +266,29 @@ describe('locations.getAll', () => {
     expect(Object.keys(page).sort()).toEqual(['locations', 'pageCount', 'total']);
     expect(page).toMatchObject({ total: 3, pageCount: 2 });
     expect((page.locations as object[]).map((item) => Object.keys(item).sort())).toEqual([KEYS, KEYS]);
+  });
+
+  it('finds the locations of a road in any case, in the order of their kilometres, unknown ones last', async () => {
+    const mark = randomUUID().slice(0, 8);
+    const add = (name: string, fields: object) => ok('locations.create', { name, ...fields });
+    await add('unknown', { road: `a-${mark}` });
+    await add('second', { road: `A-${mark}`, kilometre: 10.5 });
+    await add('first', { road: `A-${mark}`, kilometre: 9 });
+    await add('other', { road: `A-${mark}0`, kilometre: 1 });
+    const names = async (input: object) =>
+      (await ok<{ locations: LocationJson[] }>('locations.getAll', input)).locations.map(({ name }) => name);
+    const road = `A-${mark.toUpperCase()}`;
+    expect(await names({ road, sortBy: 'kilometre' })).toEqual(['first', 'second', 'unknown']);
+    expect(await names({ road, sortBy: 'kilometre', sortOrder: 'desc' })).toEqual([
+      'second',
+      'first',
+      'unknown',
+    ]);
+    const roads = await ok<{ road: string; locations: number }[]>('locations.getRoads');
+    expect(roads.filter((each) => each.road.toLowerCase().includes(mark))).toEqual([
+      { road: expect.stringMatching(new RegExp(`^a-${mark}$`, 'i')), locations: 3 },
+      { road: `A-${mark}0`, locations: 1 },
+    ]);
   });
 
   it('breaks ties by id in the same direction', async () => {

@@ -39,13 +39,16 @@ const fieldsOf = (at: string, schema: z.ZodType): Field[] => {
 
 const PLATE_NAME = /plate|pattern|licen[cs]e|registration|candidate|\b(?:vrm|vrn|lpn)\b/i;
 
+/** The country of a plate is no plate: many vehicles have it in common, as they do a type. */
+const NO_PLATE = new Set(['plateRegion']);
+
 const mayBeText = (schema: z.ZodType): boolean =>
   ['x', ['x'], { x: 'x' }, { plate: 'x' }].some((value) => schema.safeParse(value).success);
 
 /** The fields whose names look like that of a plate, that may have strings, and that are not marked. */
 const unmarkedIn = (at: string, schema: z.ZodType): string[] =>
   fieldsOf(at, schema)
-    .filter(({ name, schema: field }) => PLATE_NAME.test(name) && mayBeText(field))
+    .filter(({ name, schema: field }) => PLATE_NAME.test(name) && !NO_PLATE.has(name) && mayBeText(field))
     .map(({ at: found }) => found);
 
 const outputs = Object.entries<AnyTRPCProcedure>((appRouter as AnyTRPCRouter)._def.procedures).map(

@@ -38,6 +38,10 @@ beforeAll(async () => {
       vehicleType: ['car', 'Truck', 'CAR'][k % 3],
       licensePlateNumber: ['B-AB 12', 'B-AB 123', 'w 7', null][k % 4],
       vehicleSpeed: 40 + (k % 50),
+      plateRegion: ['DE', 'US-CA', null][k % 3],
+      plateConfidence: [50, 60, 97, null][k % 4],
+      lane: [1, 'bus', null][k % 3],
+      direction: ['NB', 90][k % 2],
       location:
         k % 2 === 0 ? { latitude: 48.2082345, longitude: -16.3738, address: PLACES[k % 4] } : undefined,
     }));
@@ -133,6 +137,10 @@ describe('a report of events', () => {
         vehicleType: fc.constantFrom('car', 'TRUCK'),
         licensePlateNumber: fc.constantFrom('b*', 'W7', '*12*'),
         locationName: fc.constantFrom('HAFEN', 'Ring – Süd', 'Brücke'),
+        plateRegion: fc.constantFrom('DE', 'US'),
+        minConfidence: fc.constantFrom(0, 60),
+        lane: fc.constantFrom(1, 'bus'),
+        direction: fc.constantFrom('NB', 90),
       },
       { requiredKeys: [] },
     );
@@ -150,6 +158,8 @@ describe('a report of events', () => {
 
   it('does not tell it where a filter needs the events', async () => {
     expect(await countBefore({ licensePlateNumber: 'b*' })).toBeNull();
+    for (const filter of [{ plateRegion: 'DE' }, { minConfidence: 1 }, { lane: 1 }, { direction: 'NB' }])
+      expect(await countBefore(filter)).toBeNull();
     expect(await countBefore({ sensorId: sensorIds[0] }, 'VIOLATIONS')).toBeNull();
     const { rowCount } = await make({}, 'CSV', 'VIOLATIONS');
     expect(rowCount).toBeGreaterThan(0);
@@ -178,6 +188,10 @@ describe('a report of events', () => {
       'Event ID',
       'Latitude',
       'Longitude',
+      'Plate region',
+      'Plate confidence (%)',
+      'Lane',
+      'Direction',
     ]);
     expect(first).toMatchObject({ Latitude: '48.2082345', Longitude: '-16.3738', Processed: 'yes' });
     expect(comments).toContain('Events');

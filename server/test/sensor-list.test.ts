@@ -50,6 +50,27 @@ const list = (input?: object): Promise<PageJson> => gantry.ok('sensors.getAll', 
 const names = async (input?: object) => (await list(input)).sensors.map(({ name }) => name);
 
 describe('sensors.getAll', () => {
+  it('finds the sensors with a tag in any case, and sensors.getTags lists the tags', async () => {
+    await create({ name: 'Camera 10', tags: ['Tunnel', 'East'] });
+    await create({ name: 'Camera 11', tags: ['tunnel', '100%'] });
+    await create({ name: 'Camera 12', tags: ['tunnels'] });
+    await create({ name: 'Camera 13' });
+    await spreadCreation();
+    expect(await names({ tag: 'TUNNEL' })).toEqual(['Camera 11', 'Camera 10']);
+    expect(await list({ tag: 'tunnel', take: 1 })).toMatchObject({ total: 2, pageCount: 2 });
+    expect(await names({ tag: 'tunnel', search: '10' })).toEqual(['Camera 10']);
+    expect(await names({ tag: '%' })).toEqual([]);
+    expect(await names({ tag: ' ' })).toHaveLength(4);
+    expect((await gantry.refusal('sensors.getAll', { tag: 't'.repeat(41) })).status).toBe(400);
+    const tags = await gantry.ok<{ tag: string; sensors: number }[]>('sensors.getTags', undefined, { token });
+    expect(tags.map(({ tag, sensors }) => [tag.toLowerCase(), sensors])).toEqual([
+      ['100%', 1],
+      ['east', 1],
+      ['tunnel', 2],
+      ['tunnels', 1],
+    ]);
+  });
+
   it('returns the sensors at one location, with the other filters', async () => {
     const place = (name: string) => gantry.ok('locations.create', { name }, { token });
     const [{ id: bridge }, { id: tunnel }] = await Promise.all([place('Bridge'), place('Tunnel')]);

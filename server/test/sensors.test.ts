@@ -32,11 +32,16 @@ const CREATED_KEYS = [
 ];
 const FULL_KEYS = [
   ...CREATED_KEYS,
+  'direction',
   'firmware',
+  'lane',
   'lastCommunication',
   'lastHeartbeat',
   'lastPing',
   'macAddress',
+  'model',
+  'serialNumber',
+  'tags',
 ].sort();
 const STRANGE_IDS = ['x', 'constructor', "'; DROP TABLE sensors; --", '\u0000', '\ud800', randomUUID()];
 
@@ -89,7 +94,57 @@ describe('sensors.create', () => {
       lastHeartbeat: null,
       lastPing: null,
       macAddress: null,
+      lane: null,
+      direction: null,
+      model: null,
+      serialNumber: null,
+      tags: [],
     });
+  });
+
+  it('stores what it is and covers, which only sensors.getById and sensors.update show', async () => {
+    const more = {
+      lane: 3,
+      direction: 'NB',
+      model: 'X-200',
+      serialNumber: '00-42',
+      tags: ['Tunnel', 'east'],
+    };
+    const made = await create({ ...more, lane: '3', tags: [' Tunnel ', 'east'] });
+    expect(Object.keys(made).sort()).toEqual(CREATED_KEYS);
+    const { id } = made;
+    expect(await ok('sensors.getById', { id })).toMatchObject(more);
+    const cleared = { lane: null, direction: null, model: null, serialNumber: null, tags: [] };
+    expect(await ok('sensors.update', { id, ...cleared })).toMatchObject(cleared);
+    const again = {
+      lane: 'bus',
+      direction: 'BOTH',
+      tags: Array.from({ length: 20 }, (_, n) => `${n}`.repeat(20)),
+    };
+    expect(await ok('sensors.update', { id, ...again })).toMatchObject(again);
+    expect(await ok('sensors.update', { id, name: 'Other' })).toMatchObject(again);
+  });
+
+  it.each([
+    [{ tags: ['Tunnel', 'TUNNEL'] }, 'tags', 'The tags "Tunnel" and "TUNNEL" are the same: leave one out'],
+    [{ tags: ['İstanbul', 'i̇stanbul'] }, 'tags', 'are the same'],
+    [{ tags: Array.from({ length: 21 }, (_, n) => `t${n}`) }, 'tags', 'Use at most 20 tags'],
+    [{ tags: ['t'.repeat(41)] }, 'tags.0', 'Use at most 40 characters'],
+    [{ tags: [' '] }, 'tags.0', 'Must not be empty'],
+    [{ tags: 'tunnel' }, 'tags', 'Must be a list'],
+    [{ lane: 17 }, 'lane', 'from 1 to 16'],
+    [{ direction: 'APPROACHING' }, 'direction', 'Use NB, NE'],
+    [{ model: 'm'.repeat(101) }, 'model', 'Use at most 100 characters'],
+    [{ serialNumber: '\u0000' }, 'serialNumber', 'NUL'],
+  ])('refuses %j', async (fields, path, message) => {
+    const issue = { path, message: expect.stringContaining(message) };
+    for (const [procedure, input] of [
+      ['sensors.create', camera(fields)],
+      ['sensors.update', { id: randomUUID(), ...fields }],
+    ] as const) {
+      const { status, data } = await refusal(procedure, input);
+      expect({ status, issues: data.issues }).toEqual({ status: 400, issues: [issue] });
+    }
   });
 
   it('leaves null what is not given and defaults to 20 events a minute', async () => {

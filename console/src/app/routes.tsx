@@ -50,7 +50,8 @@ const watchlistSearch = {
 /** The query parameters of the locations page, named as in `locations.getAll`. */
 const locationsSearch = {
   search: text(200),
-  sortBy: oneOf(['name', 'createdAt']),
+  road: text(100),
+  sortBy: oneOf(['name', 'createdAt', 'kilometre']),
   sortOrder: oneOf(sortOrders),
   view: oneOf(['map']),
   /** The id of the location at the cursor of the list, or selected on the map. */
@@ -82,6 +83,7 @@ const sensorsSearch = {
   type: oneOf(sensorTypes),
   status: oneOf(sensorStatuses),
   locationId: text(),
+  tag: text(40),
   search: text(200),
   sortBy: oneOf(['name', 'type', 'status', 'createdAt', 'lastHeartbeat']),
   sortOrder: oneOf(sortOrders),

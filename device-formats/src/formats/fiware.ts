@@ -4,10 +4,11 @@ import { isoTime, reportedTime } from '../device-time.ts';
 import { nameOnly } from '../fields.ts';
 import { type ConnectionValues, type Format, type ReadingContext, type Report, without } from '../format.ts';
 import { arrayOf, namesOf, objectOf, textOf } from '../json-values.ts';
-import { confidenceOf, kindOf, measured, numberOf, plateOf, speedOf } from '../observed.ts';
+import { type Confidence, confidenceOf, kindOf, measured, numberOf, plateOf, speedOf } from '../observed.ts';
 import { directionOf, laneOf, passageFieldsOf } from '../passage.ts';
 import { type Counted, type IntervalFound, intervalAt, intervalBetween, periodFound } from '../periods.ts';
 import { placeOfGeoJson } from '../place.ts';
+import { plateFieldsOf } from '../plate-region.ts';
 import { type Found, readingOfAll, refusalOfContent } from '../reading.ts';
 import { violationIn, violationNamed } from '../violation-names.ts';
 import { type Entity, entitiesOf } from './ngsi.ts';
@@ -176,6 +177,7 @@ function vehicleOf(entity: Entity, plate: string | null, context: ReadingContext
   const name = violationIn(nameOnly(code));
   const violation = isViolation ? (name ? violationNamed(name) : 'TrafficViolation') : null;
   const origin = originOf(entity, context);
+  const described = descriptionOf(seen);
   const vehicleType = textOf(first(values, 'vehicleType', 'vehicleSubType', 'itemType'));
   return {
     ...origin,
@@ -188,6 +190,7 @@ function vehicleOf(entity: Entity, plate: string | null, context: ReadingContext
         lane: values.laneId,
         vehicleType,
       }),
+      ...(plate !== null && plateFieldsOf(described, described)),
       licensePlateNumber: plate,
       vehicleSpeed: speed,
       vehicleType,
@@ -196,14 +199,16 @@ function vehicleOf(entity: Entity, plate: string | null, context: ReadingContext
         reportId: textOf(values.reportId),
         titleCode: textOf(values.titleCode),
         violationCode: name === null ? code : null,
-        ...descriptionOf(seen),
+        ...described,
       }),
     },
   };
 }
 
 /** What an `observedVehicle` says of a vehicle; each property is a text, or an object with a confidence. */
-function descriptionOf(seen: Readonly<Record<string, unknown>>) {
+function descriptionOf(
+  seen: Readonly<Record<string, unknown>>,
+): Record<string, unknown> & Partial<Confidence> {
   const found = {
     make: nameIn(seen.brand, 'name'),
     model: nameIn(seen.model, 'name'),

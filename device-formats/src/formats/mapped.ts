@@ -14,6 +14,7 @@ import type { Content, DeviceMessage } from '../message.ts';
 import { confidenceOf, kindOf, numberOf, plateOf, speedOf } from '../observed.ts';
 import { directionOf, passageFieldsOf } from '../passage.ts';
 import { placeAt, placeOfGeoJson } from '../place.ts';
+import { plateFieldsOf, plateRegionOf } from '../plate-region.ts';
 import { refusalOfContent } from '../reading.ts';
 import { asJson } from '../xml.ts';
 
@@ -65,7 +66,7 @@ export const mapped: Format = {
     `Let the device send its messages with POST to ${url}. JSON, XML, forms and multipart bodies with images are accepted.`,
     `If it cannot have a long address, use the user name ${username} and the password ${password} (Basic or Digest), or the header "Authorization: Bearer ${token}".`,
     'Trigger one message. It is kept although it does not become an event yet, and is shown with its body in the messages of the connection.',
-    'Write a mapping in JSONata: its input is {body, fields, pictures, path, topic, headers, receivedAt}, its result one event or an array of events with the keys plate, speed, speedLimit, type, violation, description, vehicleType, severity, location, images, tags, confidence, time, key, device, metadata, and the fields direction, lane, vehicleClass, vehicleLength, headway, gap, occupancyMs, movement and passageId of events.ingest.',
+    'Write a mapping in JSONata: its input is {body, fields, pictures, path, topic, headers, receivedAt}, its result one event or an array of events with the keys plate, speed, speedLimit, type, violation, description, vehicleType, severity, location, images, tags, confidence, time, key, device, metadata, and the fields direction, lane, vehicleClass, vehicleLength, headway, gap, occupancyMs, movement, passageId, plateRegion and plateConfidence of events.ingest.',
     'Integers of more than 15 digits that a number cannot hold are texts in body. Speeds may name their unit ("54 km/h", "20 mph", "15 m/s", "30 kn"), and locations be {lat, lng} or GeoJSON. $time(text, pattern, zone) reads other times, for example $time(body.t, "dd/MM/yyyy HH:mm", "Europe/Berlin"): letters are tokens of Luxon, and without a zone that of the connection is used.',
     'For example: {"plate": body.data.plate, "speed": body.data.kmh, "time": body.timestamp, "key": body.id, "device": body.camera.name}',
     'Try the mapping on the last message (connections.tryReading) before you save it as options.mapping: it names keys that are not known, values that cannot be used and paths without a value. A key that stays the same when the device resends a message prevents duplicate events.',
@@ -157,7 +158,7 @@ const KEYS = new Set([
   ),
 ]);
 const SHOWN_KEYS =
-  'plate, speed, speedLimit, type, violation, description, vehicleType, severity, location, images, tags, confidence, confidenceScale, metadata, time, key, device, direction, lane, vehicleClass, vehicleLength, headway, gap, occupancyMs, movement and passageId';
+  'plate, speed, speedLimit, type, violation, description, vehicleType, severity, location, images, tags, confidence, confidenceScale, metadata, time, key, device, direction, lane, vehicleClass, vehicleLength, headway, gap, occupancyMs, movement, passageId, plateRegion and plateConfidence';
 const severities = ['LOW', 'MEDIUM', 'HIGH', 'CRITICAL'] as const;
 
 /** What of an object of the result was not used, as sentences. */
@@ -251,6 +252,7 @@ function reportOf(
   if (scale === undefined && given.confidenceScale !== undefined && given.confidenceScale !== null) {
     return `confidenceScale must be one of ${CONFIDENCE_SCALES.join(', ')}`;
   }
+  const sureness = confidenceOf(confidence, scale ?? ((numberOf(confidence) ?? 0) > 1 ? 100 : 1));
   const isOfKind = type === null || type === kind.eventType;
   const rank = textOf(severity)?.toUpperCase();
   const when = reportedTime(zone, ['time', time ?? given.timestamp]);
@@ -267,6 +269,7 @@ function reportOf(
       vehicleSpeed: speed,
       vehicleType: textOf(given.vehicleType),
       ...passageFieldsOf({ vehicleType: given.vehicleType }),
+      ...(plate !== null && plateFieldsOf({}, sureness)),
       ...Object.fromEntries(
         passageFieldNames.flatMap((name) => {
           const { data } = passageFieldIn(given, name);
@@ -283,7 +286,7 @@ function reportOf(
         vendor: 'mapped',
         ...objectOf(metadata),
         ...(limit !== null && { speedLimit: limit }),
-        ...confidenceOf(confidence, scale ?? ((numberOf(confidence) ?? 0) > 1 ? 100 : 1)),
+        ...sureness,
         ...(device !== undefined && { device: devicesOf(device)[0] }),
         raw: input.body,
       },
@@ -291,10 +294,12 @@ function reportOf(
   };
 }
 
-/** What the result says of how a vehicle passed, as `events.ingest` takes it; a direction may also be in words. */
+/** What the result says of how a vehicle passed, as `events.ingest` takes it; a direction and a country may also be in words. */
 function passageFieldIn(given: Readonly<Record<string, unknown>>, name: (typeof passageFieldNames)[number]) {
   const value = given[name];
-  return reportedEvent.shape[name].safeParse(name === 'direction' ? (directionOf(value) ?? value) : value);
+  const inWords = { direction: directionOf, plateRegion: (text: unknown) => plateRegionOf(text, text) };
+  const understood = name === 'direction' || name === 'plateRegion' ? inWords[name](value) : null;
+  return reportedEvent.shape[name].safeParse(understood ?? value);
 }
 
 function devicesOf(device: unknown): string[] {

@@ -11,6 +11,7 @@ import {
 import { arrayOf, namesOf, objectOf, textOf, valueAt } from '../json-values.ts';
 import type { DeviceMessage } from '../message.ts';
 import { confidenceOf, plateOf, speedOf } from '../observed.ts';
+import { plateFieldsOf } from '../plate-region.ts';
 import { formFields, imagesIn, jsonValues, notRead, reportKey } from '../reading.ts';
 import { imageUrls, vehicleEvent } from '../vehicle-event.ts';
 
@@ -83,6 +84,8 @@ function reportOf(result: Readonly<Record<string, unknown>>, index: number, enve
       vehicleType: vehicle.type,
       images: images,
       confidence: confidenceOf(score, 1),
+      // The code of a country, or of a part of one, such as gb or us-ca.
+      passage: plate === null ? {} : plateFieldsOf({ country: region, region }, confidenceOf(score, 1)),
       tags: ['platerecognizer', data.camera_id],
       metadata: {
         vendor: 'platerecognizer',

@@ -35,6 +35,7 @@ describe('a message with a mapping', () => {
             vehicleSpeed: 61,
             vehicleType: 'car',
             vehicleClass: { scheme: 'BASIC', code: 'CAR' },
+            plateConfidence: 93,
             description: null,
             severity: 'HIGH',
             location: { latitude: 52.5, longitude: 13.4, address: 'Main' },

@@ -5,10 +5,11 @@ import {
   listLocationsInput,
   location,
   locationsPage,
+  roadsOutput,
   updateLocationInput,
 } from '@gantry/contract/locations';
 import { createLocation, deleteLocation, updateLocation } from '../sensors/locations.ts';
-import { getLocation, listLocations } from '../sensors/locations-store.ts';
+import { getLocation, listLocations, listRoads } from '../sensors/locations-store.ts';
 import { allowed, pageOf, router, signedIn } from './procedures.ts';
 
 export const locationsRouter = router({
@@ -17,6 +18,11 @@ export const locationsRouter = router({
     .input(listLocationsInput)
     .output(locationsPage)
     .query(async ({ ctx, input }) => pageOf('locations', await listLocations(ctx.app.db, input), input.take)),
+
+  getRoads: signedIn
+    .meta({ question: true, summary: 'List the roads of all locations' })
+    .output(roadsOutput)
+    .query(({ ctx }) => listRoads(ctx.app.db)),
 
   getById: signedIn
     .meta({ summary: 'Get one location' })

@@ -20,6 +20,7 @@ import {
   statusChangedMessage,
   statusHistoryInput,
   statusHistoryOutput,
+  tagsOutput,
   updateSensorInput,
 } from '@gantry/contract/sensors';
 import { z } from 'zod';
@@ -30,7 +31,7 @@ import { pingSensor } from '../sensors/ping.ts';
 import { getClock } from '../sensors/sensor-clocks-store.ts';
 import { createSensor, deleteSensor, revealKey, rotateKey, updateSensor } from '../sensors/service.ts';
 import { getSignsOfLife, listStatusChanges } from '../sensors/status-store.ts';
-import { getSensor } from '../sensors/store.ts';
+import { getSensor, listTags } from '../sensors/store.ts';
 import { followStatusChanges, viewAllSensors, viewSensor, viewSensors } from '../sensors/view.ts';
 import { allowed, device, openUnlessPrivate, pageOf, router, signedIn } from './procedures.ts';
 
@@ -63,6 +64,11 @@ export const sensorsRouter = router({
     .input(byId)
     .output(sensor)
     .query(({ ctx, input }) => viewSensor(ctx, input.id)),
+
+  getTags: signedIn
+    .meta({ question: true, summary: 'List the tags of all sensors' })
+    .output(tagsOutput)
+    .query(({ ctx }) => listTags(ctx.app.db)),
 
   create: allowed('manageSensors')
     .meta({

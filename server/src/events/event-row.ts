@@ -23,7 +23,7 @@ export interface EventRow {
   readonly metadataJson: string | null;
   readonly imagesJson: string | null;
   readonly tagsJson: string | null;
-  /** How the vehicle passed; null if the sensor reported nothing about it. */
+  /** How the vehicle passed and its plate was read; null if the sensor reported nothing about it. */
   readonly passage: Passage | null;
   /** Identifies the content of an event with an idempotency key, whose id may exist already; otherwise null. */
   readonly contentHash: string | null;

@@ -175,17 +175,17 @@ function ofUnion(forms: readonly Form[]): Redactor {
   };
 }
 
-function formsOf({ options }: z.ZodUnion): Form[] {
-  return (options as readonly z.ZodType[]).flatMap((option) => {
-    if (option instanceof z.ZodUnion) return formsOf(option);
-    const redactor = redactorOf(option);
-    if (option instanceof z.ZodObject) return { fits: hasFieldsOf(option), redactor };
-    const { type } = option._zod.def;
-    if (type !== 'string' && type !== 'array' && !WITHOUT_TEXT.has(type)) {
-      throw new Error(`Plates cannot be hidden in a union with ${type}`);
-    }
-    return { fits: (value) => option.safeParse(value).success, redactor };
-  });
+function formsOf(schema: z.ZodType): Form[] {
+  if (schema instanceof z.ZodUnion) return (schema.options as readonly z.ZodType[]).flatMap(formsOf);
+  // The value is not transformed yet.
+  if (schema instanceof z.ZodPipe) return formsOf(schema.in as z.ZodType);
+  const redactor = redactorOf(schema);
+  if (schema instanceof z.ZodObject) return [{ fits: hasFieldsOf(schema), redactor }];
+  const { type } = schema._zod.def;
+  if (type !== 'string' && type !== 'array' && !WITHOUT_TEXT.has(type)) {
+    throw new Error(`Plates cannot be hidden in a union with ${type}`);
+  }
+  return [{ fits: (value) => schema.safeParse(value).success, redactor }];
 }
 
 /** Whether a value has the fields that an object requires, with their literal values. */

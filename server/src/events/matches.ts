@@ -1,10 +1,11 @@
 import { caseFold } from '@gantry/contract/case-fold';
 import type { Event, EventFilter } from '@gantry/contract/events';
 import { plateKey } from '@gantry/contract/plate';
+import { isOfRegion } from '@gantry/contract/plate-regions';
 
 /** Whether an event meets a filter, with the same result as `events.getAll`. */
 export function matchesFilter(filter: EventFilter): (event: Event) => boolean {
-  const { eventType, processed, archived } = filter;
+  const { eventType, processed, archived, plateRegion, minConfidence, lane, direction } = filter;
   const sensorId = filter.sensorId?.toLowerCase();
   const isPlate = filter.licensePlateNumber === undefined ? null : samePlate(filter.licensePlateNumber);
   const isViolation = filter.violationType === undefined ? null : sameText(filter.violationType);
@@ -13,6 +14,10 @@ export function matchesFilter(filter: EventFilter): (event: Event) => boolean {
   return (event) =>
     (eventType === undefined || event.eventType === eventType) &&
     (sensorId === undefined || event.sensorId === sensorId) &&
+    (plateRegion === undefined || isOfRegion(event.plateRegion, plateRegion)) &&
+    (minConfidence === undefined || (event.plateConfidence ?? -1) >= minConfidence) &&
+    (lane === undefined || event.lane === lane) &&
+    (direction === undefined || event.direction === direction) &&
     (processed === undefined || event.processed === processed) &&
     (archived === undefined || event.archived === archived) &&
     (isPlate === null || isPlate(event.licensePlateNumber)) &&

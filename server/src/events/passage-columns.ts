@@ -1,11 +1,11 @@
 import type { Passage } from '@gantry/contract/events';
 import { type Lane, MAX_LANE, type Movement, type VehicleClass } from '@gantry/contract/movements';
-import { type Column, double, text } from '../platform/database/arrays.ts';
+import { type Column, double, smallint, text } from '../platform/database/arrays.ts';
 import type { EventRow } from './event-row.ts';
 
-// How a vehicle passed, as columns of events. What needs two values is one text in them, as in traffic_cells.
+// How a vehicle passed and its plate was read, as columns of events. What needs two values is one text in them, as in traffic_cells.
 
-/** The columns of an event that say how a vehicle passed; null for what the sensor did not report. */
+/** The columns of an event that say how a vehicle passed and its plate was read; null for what the sensor did not report. */
 export interface PassageRecord extends Record<string, unknown> {
   direction: string | null;
   lane: string | null;
@@ -16,11 +16,13 @@ export interface PassageRecord extends Record<string, unknown> {
   occupancy_ms: number | null;
   movement: string | null;
   passage_id: string | null;
+  plate_region: string | null;
+  plate_confidence: number | null;
 }
 
 /** The columns in the order of the fields of `Passage`. */
 export const PASSAGE_COLUMNS =
-  'direction, lane, vehicle_class, vehicle_length, headway, gap, occupancy_ms, movement, passage_id';
+  'direction, lane, vehicle_class, vehicle_length, headway, gap, occupancy_ms, movement, passage_id, plate_region, plate_confidence';
 
 /** The values of these columns for storing events. */
 export const passageColumns: readonly Column<EventRow>[] = [
@@ -33,6 +35,8 @@ export const passageColumns: readonly Column<EventRow>[] = [
   double('occupancy_ms', ({ passage }) => passage?.occupancyMs ?? null),
   text('movement', ({ passage }) => (passage?.movement ? movementText(passage.movement) : null)),
   text('passage_id', ({ passage }) => passage?.passageId ?? null),
+  text('plate_region', ({ passage }) => passage?.plateRegion ?? null),
+  smallint('plate_confidence', ({ passage }) => passage?.plateConfidence ?? null),
 ];
 
 /** A class as `SCHEME:CODE`. */
@@ -79,5 +83,7 @@ export function passageOf(row: PassageRecord): Passage {
     ...(row.occupancy_ms !== null && { occupancyMs: row.occupancy_ms }),
     ...(row.movement !== null && { movement: movementOfText(row.movement) }),
     ...(row.passage_id !== null && { passageId: row.passage_id }),
+    ...(row.plate_region !== null && { plateRegion: row.plate_region }),
+    ...(row.plate_confidence !== null && { plateConfidence: row.plate_confidence }),
   };
 }

@@ -6,8 +6,8 @@ import type {
   UpdateLocationInput,
 } from '@gantry/contract/locations';
 import type { Page } from '@gantry/contract/page';
-import { asc, count, desc, eq, or, sql } from 'drizzle-orm';
-import { contains, sortedName } from '../platform/database/case-folded.ts';
+import { and, asc, count, desc, eq, isNotNull, isNull, or, sql } from 'drizzle-orm';
+import { caseFolded, contains, sortedName } from '../platform/database/case-folded.ts';
 import { locations, sensors } from '../platform/database/tables.ts';
 import type { Executor } from '../platform/database/transaction.ts';
 import { found, notFound } from '../platform/error.ts';
@@ -19,6 +19,11 @@ const columns = {
   coordinates: locations.coordinates,
   description: locations.description,
   speedLimit: locations.speedLimit,
+  road: locations.road,
+  kilometre: locations.kilometre,
+  direction: locations.direction,
+  lanes: locations.lanes,
+  hasShoulder: locations.hasShoulder,
   sensorCount: count(sensors.id),
   createdAt: locations.createdAt,
   updatedAt: locations.updatedAt,
@@ -34,25 +39,45 @@ export async function isLocation(db: Executor, id: string): Promise<boolean> {
   return (await db.select({ id: locations.id }).from(locations).where(eq(locations.id, id))).length > 0;
 }
 
-const sortKeys = { name: sortedName(locations.name), createdAt: locations.createdAt };
+const sortKeys = {
+  name: sortedName(locations.name),
+  createdAt: locations.createdAt,
+  kilometre: locations.kilometre,
+};
 
 /** Locations whose name or address contains the search text, which is taken literally and without regard to case. */
 export async function listLocations(
   db: Executor,
-  { skip, take, search, sortBy, sortOrder }: ListLocationsInput,
+  { skip, take, search, road, sortBy, sortOrder }: ListLocationsInput,
 ): Promise<Page<Location>> {
-  const sought =
+  const sought = and(
     search === undefined
       ? undefined
-      : or(contains(locations.name, search), contains(locations.address, search));
+      : or(contains(locations.name, search), contains(locations.address, search)),
+    road === undefined ? undefined : sql`${caseFolded(locations.road)} = ${caseFolded(road)}`,
+  );
   const direction = sortOrder === 'asc' ? asc : desc;
+  const order = [direction(sortKeys[sortBy]), direction(locations.id)];
+  // The other keys are never null, and NULLS LAST would prevent the use of their index.
+  if (sortBy === 'kilometre') order.unshift(asc(isNull(locations.kilometre)));
   const items = await selectLocations(db)
     .where(sought)
-    .orderBy(direction(sortKeys[sortBy]), direction(locations.id))
+    .orderBy(...order)
     .limit(take)
     .offset(skip);
   const [counted] = await db.select({ total: count() }).from(locations).where(sought);
   return { items, total: counted?.total ?? 0 };
+}
+
+/** The roads of all locations, in the spelling of the first of each, with the number of locations. */
+export async function listRoads(db: Executor): Promise<{ road: string; locations: number }[]> {
+  const key = caseFolded(locations.road);
+  return db
+    .select({ road: sql<string>`min(${locations.road})`, locations: count() })
+    .from(locations)
+    .where(isNotNull(locations.road))
+    .groupBy(key)
+    .orderBy(key);
 }
 
 /**

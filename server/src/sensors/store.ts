@@ -8,7 +8,7 @@ import type {
   UpdateSensorInput,
 } from '@gantry/contract/sensors';
 import { and, asc, count, desc, eq, inArray, isNull, or, type SQL, sql } from 'drizzle-orm';
-import { contains, sortedName } from '../platform/database/case-folded.ts';
+import { caseFolded, contains, sortedName } from '../platform/database/case-folded.ts';
 import { timeOfUpdate } from '../platform/database/moment.ts';
 import { locations, sensors } from '../platform/database/tables.ts';
 import type { Executor } from '../platform/database/transaction.ts';
@@ -32,6 +32,11 @@ export const sensorColumns = {
   eventsPerMin: sensors.eventsPerMin,
   description: sensors.description,
   locationId: sensors.locationId,
+  lane: sensors.lane,
+  direction: sensors.direction,
+  model: sensors.model,
+  serialNumber: sensors.serialNumber,
+  tags: sensors.tags,
   lastHeartbeat: sensors.lastHeartbeat,
   lastCommunication: sensors.lastCommunication,
   lastPing: sensors.lastPing,
@@ -170,13 +175,19 @@ const sortKeys = {
 /** Sensors whose name or deviceId contains the search text, which is taken literally and without regard to case. */
 export async function listSensors(
   db: Executor,
-  { skip, take, search, type, status, locationId, sortBy, sortOrder }: ListSensorsInput,
+  { skip, take, search, type, status, locationId, tag, sortBy, sortOrder }: ListSensorsInput,
 ): Promise<Page<Sensor>> {
   const sought =
     search === undefined ? undefined : or(contains(sensors.name, search), contains(sensors.deviceId, search));
   const atLocation = (id: string) => (isUuid(id) ? eq(sensors.locationId, id) : sql`false`);
   const there = locationId === undefined ? undefined : atLocation(locationId);
-  const wanted = and(sought, type && eq(sensors.type, type), status && eq(sensors.status, status), there);
+  const wanted = and(
+    sought,
+    type && eq(sensors.type, type),
+    status && eq(sensors.status, status),
+    there,
+    tag === undefined ? undefined : hasTag(tag),
+  );
   const direction = sortOrder === 'asc' ? asc : desc;
   const order = [direction(sortKeys[sortBy]), direction(sensors.id)];
   // The other keys are never null, and NULLS LAST would prevent the use of their index.
@@ -190,6 +201,19 @@ export async function listSensors(
     .offset(skip);
   const [counted] = await db.select({ total: count() }).from(sensors).where(wanted);
   return { items, total: counted?.total ?? 0 };
+}
+
+/** Whether a sensor has a tag, without regard to case. */
+function hasTag(tag: string): SQL {
+  return sql`EXISTS (SELECT FROM unnest(${sensors.tags}) AS given (tag) WHERE ${caseFolded(sql`given.tag`)} = ${caseFolded(tag)})`;
+}
+
+/** The tags of all sensors, in one spelling each, with the number of sensors. */
+export async function listTags(db: Executor): Promise<{ tag: string; sensors: number }[]> {
+  const { rows } = await db.execute<{ tag: string; sensors: number }>(sql`
+    SELECT min(tag) AS tag, count(*) AS sensors FROM sensors, unnest(tags) AS given (tag)
+    GROUP BY ${caseFolded(sql`tag`)} ORDER BY ${caseFolded(sql`tag`)}`);
+  return rows;
 }
 
 /** All sensors with their locations, newest first. */

@@ -1,4 +1,4 @@
-import type { Event, EventFilter, Severity } from '@gantry/contract/events';
+import { type Event, type EventFilter, passageFilterNames, type Severity } from '@gantry/contract/events';
 import type { IncidentChange } from '@gantry/contract/incidents';
 import type { WatchlistAlert } from '@gantry/contract/watchlist';
 import type { WebhookFilter, WebhookKind } from '@gantry/contract/webhooks';
@@ -24,7 +24,15 @@ interface Trait {
 }
 
 const eventTrait: Trait = {
-  fields: ['eventType', 'violationType', 'vehicleType', 'licensePlateNumber', 'locationName', 'sensorId'],
+  fields: [
+    'eventType',
+    'violationType',
+    'vehicleType',
+    'licensePlateNumber',
+    'locationName',
+    'sensorId',
+    ...passageFilterNames,
+  ],
   of: (subject) => subject,
   severity: (subject) => (subject as Event).severity,
 };

@@ -1,5 +1,5 @@
-import { eventTypes, sortOrders } from '@gantry/contract/values';
-import { flag, moment, oneOf, type SearchOf, text } from '../../shared/url/search.ts';
+import { directions, eventTypes, relativeDirections, sortOrders } from '@gantry/contract/values';
+import { flag, moment, oneOf, type SearchOf, text, whole } from '../../shared/url/search.ts';
 
 /** The query parameters of the events page, named like the inputs of `events.getAll`. */
 export const eventsSearch = {
@@ -11,6 +11,10 @@ export const eventsSearch = {
   licensePlateNumber: text(200),
   vehicleType: text(200),
   locationName: text(),
+  plateRegion: text(6),
+  minConfidence: whole(0, 100),
+  lane: text(100),
+  direction: oneOf([...directions, ...relativeDirections]),
   startDate: moment,
   endDate: moment,
   sortBy: oneOf(['timestamp', 'createdAt', 'eventType', 'severity']),

@@ -1,4 +1,4 @@
-import { eventTypes } from '@gantry/contract/values';
+import { directions, eventTypes, relativeDirections } from '@gantry/contract/values';
 import { useMemo } from 'react';
 import { useTranslation } from 'react-i18next';
 import { findCodes, useCodeNames, vehicles, violationCodes } from '../../shared/events/codes.ts';
@@ -57,6 +57,24 @@ export function useEventFilters(): readonly Filter[] {
           return locations.map(({ name }) => ({ value: name, label: name }));
         },
         nameOf: async (name) => name,
+      },
+      {
+        kind: 'text',
+        name: 'plateRegion',
+        label: t('fields.plateRegion'),
+        hint: t('filters.regionHint'),
+        onEnter: true,
+      },
+      { kind: 'number', name: 'minConfidence', label: t('filters.minConfidence'), min: 0, max: 100 },
+      { kind: 'text', name: 'lane', label: t('fields.lane') },
+      {
+        kind: 'choice',
+        name: 'direction',
+        label: t('fields.direction'),
+        options: [...directions, ...relativeDirections].map((value) => ({
+          value,
+          label: names.direction(value),
+        })),
       },
       ...dateFilters(t('filters.from'), t('filters.until')),
       {

@@ -1,4 +1,5 @@
 import type { Location } from '@gantry/contract/locations';
+import { pointDirections } from '@gantry/contract/values';
 import { useQueryClient } from '@tanstack/react-query';
 import { useNavigate } from '@tanstack/react-router';
 import { useTranslation } from 'react-i18next';
@@ -9,6 +10,7 @@ import { useNotices } from '../../shared/notices/notices.tsx';
 import { CoordinateFields, readCoordinates } from '../../shared/places/coordinate-fields.tsx';
 import { api, service } from '../../shared/service/service.ts';
 import { Field } from '../../ui/field.tsx';
+import { ChoiceField } from '../../ui/select.tsx';
 
 interface LocationDialogProps {
   /** The location to edit; absent for a new one. */
@@ -65,6 +67,7 @@ export function LocationDialog({ location: given, onClose }: LocationDialogProps
         defaultValue={location?.speedLimit ?? ''}
         error={form.errorOf('speedLimit')}
       />
+      <RoadFields location={location} errorOf={form.errorOf} />
       <Field
         label={t('fields.description')}
         name="description"
@@ -76,12 +79,64 @@ export function LocationDialog({ location: given, onClose }: LocationDialogProps
   );
 }
 
+/** The fields that say where on the road the location is. */
+function RoadFields({
+  location,
+  errorOf,
+}: {
+  readonly location: Location | undefined;
+  readonly errorOf: (path: string) => string | undefined;
+}) {
+  const { t } = useTranslation('locations');
+  const field = (name: 'road' | 'kilometre' | 'lanes') => ({
+    label: t(`fields.${name}`),
+    name,
+    defaultValue: location?.[name] ?? '',
+    error: errorOf(name),
+  });
+  return (
+    <div className="grid gap-3 sm:grid-cols-2">
+      <Field {...field('road')} autoComplete="off" />
+      <Field {...field('kilometre')} inputMode="decimal" />
+      <ChoiceField
+        label={t('fields.direction')}
+        name="direction"
+        defaultValue={location?.direction ?? ''}
+        options={[
+          { value: '', label: t('unknown') },
+          ...pointDirections.map((value) => ({
+            value,
+            label: value === 'BOTH' ? t('bothDirections') : value,
+          })),
+        ]}
+      />
+      <Field {...field('lanes')} inputMode="numeric" />
+      <ChoiceField
+        label={t('fields.hasShoulder')}
+        name="hasShoulder"
+        defaultValue={String(location?.hasShoulder ?? '')}
+        options={[
+          { value: '', label: t('unknown') },
+          { value: 'true', label: t('yes') },
+          { value: 'false', label: t('no') },
+        ]}
+      />
+    </div>
+  );
+}
+
 function read(entered: Entered) {
+  const hasShoulder = entered.text('hasShoulder');
   return {
     name: entered.text('name'),
     address: entered.text('address'),
     coordinates: readCoordinates(entered),
     speedLimit: entered.numberOrNull('speedLimit'),
+    road: entered.textOrNull('road'),
+    kilometre: entered.numberOrNull('kilometre'),
+    direction: entered.textOrNull('direction') as Location['direction'],
+    lanes: entered.numberOrNull('lanes'),
+    hasShoulder: hasShoulder === '' ? null : hasShoulder === 'true',
     description: entered.textOrNull('description'),
   };
 }

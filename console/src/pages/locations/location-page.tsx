@@ -15,6 +15,9 @@ import { LocationDialog } from './location-dialog.tsx';
 import { MeasuringPoints } from './measuring-points.tsx';
 import { EventsHere, SensorsHere, TrafficPanel } from './panels.tsx';
 
+/** As posts along the road show it: to the metre. */
+const KILOMETRE = { minimumFractionDigits: 3 };
+
 /** The page of one location: its traffic now and in the last day, sensors, latest events, details and place. */
 export function LocationPage() {
   const { locationId } = useParams({ from: '/shell/locations/$locationId' });
@@ -28,6 +31,7 @@ function LocationView({ location }: { readonly location: Location }) {
   const { t, i18n } = useTranslation('locations');
   const mayManage = useMay('manageSensors');
   const { id, name, address, speedLimit, description, createdAt } = location;
+  const { road, kilometre, direction, lanes, hasShoulder } = location;
   return (
     <ResourcePage
       name={name}
@@ -58,6 +62,11 @@ function LocationView({ location }: { readonly location: Location }) {
               facts={[
                 [t('fields.address'), address && <bdi>{address}</bdi>],
                 [t('fields.speedLimit'), speedLimit?.toLocaleString(i18n.language)],
+                [t('fields.road'), road && <bdi>{road}</bdi>],
+                [t('fields.kilometre'), kilometre?.toLocaleString(i18n.language, KILOMETRE)],
+                [t('fields.direction'), direction === 'BOTH' ? t('bothDirections') : direction],
+                [t('fields.lanes'), lanes?.toLocaleString(i18n.language)],
+                [t('fields.hasShoulder'), hasShoulder !== null && t(hasShoulder ? 'yes' : 'no')],
                 [t('fields.description'), description && <bdi>{description}</bdi>],
                 [t('fields.createdAt'), <Moment key="created" at={createdAt} />],
               ]}

@@ -11,6 +11,7 @@ import { Icon } from '../../ui/icon.tsx';
 
 interface LocationsMapProps {
   readonly search: string | undefined;
+  readonly road: string | undefined;
   readonly selectedId: string | undefined;
   readonly onSelect: (id: string) => void;
 }
@@ -18,16 +19,19 @@ interface LocationsMapProps {
 const NONE: readonly Location[] = [];
 
 /** The map of the locations that match the search, with their traffic. */
-export function LocationsMap({ search, selectedId, onSelect }: LocationsMapProps) {
+export function LocationsMap({ search, road, selectedId, onSelect }: LocationsMapProps) {
   const { t } = useTranslation(['locations', 'common']);
   const { data = NONE, error, refetch } = useAllLocations();
   const shown = useMemo(() => {
     // Matches the same locations as the service's search, which the list uses.
     const part = caseFold(search?.trim() ?? '');
+    const wanted = road === undefined ? null : caseFold(road.trim());
     return data.filter(
-      ({ name, address }) => caseFold(name).includes(part) || caseFold(address).includes(part),
+      (each) =>
+        (caseFold(each.name).includes(part) || caseFold(each.address).includes(part)) &&
+        (wanted === null || (each.road !== null && caseFold(each.road) === wanted)),
     );
-  }, [data, search]);
+  }, [data, search, road]);
   const points = useLocationPoints(shown);
   const selected = data.find(({ id }) => id === selectedId);
   const withoutPlace = shown.length - points.length;

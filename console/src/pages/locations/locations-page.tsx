@@ -1,3 +1,4 @@
+import { caseFold } from '@gantry/contract/case-fold';
 import type { Location } from '@gantry/contract/locations';
 import { Link, useNavigate, useSearch } from '@tanstack/react-router';
 import { useMemo } from 'react';
@@ -37,7 +38,21 @@ function Locations() {
   const change = (values: FilterValues) =>
     void navigate({ search: (all) => ({ ...all, ...values }), replace: true });
   const filters = useMemo<readonly Filter[]>(
-    () => [{ kind: 'text', name: 'search', label: t('filters.search') }],
+    () => [
+      { kind: 'text', name: 'search', label: t('filters.search') },
+      {
+        kind: 'lookUp',
+        name: 'road',
+        label: t('fields.road'),
+        find: async (part) => {
+          const roads = await api.locations.getRoads.query();
+          return roads
+            .filter(({ road }) => caseFold(road).includes(caseFold(part)))
+            .map(({ road }) => ({ value: road, label: road }));
+        },
+        nameOf: async (road) => road,
+      },
+    ],
     [t],
   );
   const pages = usePages({
@@ -51,6 +66,10 @@ function Locations() {
     ...columns,
     { header: t('common:coordinates.latitude'), csv: ({ coordinates }) => coordinates?.latitude ?? null },
     { header: t('common:coordinates.longitude'), csv: ({ coordinates }) => coordinates?.longitude ?? null },
+    { header: t('fields.road'), csv: ({ road }) => road },
+    { header: t('fields.kilometre'), csv: ({ kilometre }) => kilometre },
+    { header: t('fields.direction'), csv: ({ direction }) => direction },
+    { header: t('fields.lanes'), csv: ({ lanes }) => lanes },
     { header: t('fields.description'), csv: ({ description }) => description },
     { header: t('fields.createdAt'), csv: ({ createdAt }) => createdAt },
   ];
@@ -84,6 +103,7 @@ function Locations() {
         map={
           <LocationsMap
             search={input.search}
+            road={input.road}
             selectedId={location}
             onSelect={(id) => change({ location: id })}
           />

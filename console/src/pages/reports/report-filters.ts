@@ -1,13 +1,16 @@
 import type { ReportFilter, ReportFilters } from '@gantry/contract/reports';
 import {
+  directions,
   eventTypes,
   incidentStatuses,
   incidentTypes,
+  relativeDirections,
   sensorTypes,
   severities,
 } from '@gantry/contract/values';
 import { useMemo } from 'react';
 import { useTranslation } from 'react-i18next';
+import { useCodeNames } from '../../shared/events/codes.ts';
 import type { Filter } from '../../shared/filters/filter.ts';
 import { locationLookUp, sensorLookUp } from '../../shared/places/look-ups.ts';
 
@@ -16,6 +19,7 @@ export function useReportFilters(): Readonly<Record<ReportFilter, Filter>> {
   const { t } = useTranslation('reports');
   const { t: common } = useTranslation('common');
   const { t: events } = useTranslation('events');
+  const names = useCodeNames();
   return useMemo(() => {
     const text = (name: ReportFilter): Filter => ({ kind: 'text', name, label: t(`filters.${name}`) });
     const choice = <Value extends string>(
@@ -43,6 +47,16 @@ export function useReportFilters(): Readonly<Record<ReportFilter, Filter>> {
       processed: yesNo('processed'),
       archived: yesNo('archived'),
       locationName: text('locationName'),
+      plateRegion: { ...text('plateRegion'), hint: events('filters.regionHint') } as Filter,
+      minConfidence: {
+        kind: 'number',
+        name: 'minConfidence',
+        label: t('filters.minConfidence'),
+        min: 0,
+        max: 100,
+      },
+      lane: text('lane'),
+      direction: choice('direction', [...directions, ...relativeDirections], names.direction),
       severity: choice('severity', severities, (value) => common(`severity.${value}`)),
       sensorId: {
         kind: 'lookUp',
@@ -62,7 +76,7 @@ export function useReportFilters(): Readonly<Record<ReportFilter, Filter>> {
         common(`incidentStatus.${value}`),
       ),
     };
-  }, [t, common, events]);
+  }, [t, common, events, names]);
 }
 
 /** Removes the filters that are not set, and trims the texts of the others. */

@@ -1,5 +1,5 @@
 import type { Sensor } from '@gantry/contract/sensors';
-import { sensorStatuses, sensorTypes } from '@gantry/contract/values';
+import { pointDirections, sensorStatuses, sensorTypes } from '@gantry/contract/values';
 import { useQuery } from '@tanstack/react-query';
 import { useState } from 'react';
 import { useTranslation } from 'react-i18next';
@@ -10,7 +10,7 @@ import { locationLookUp } from '../../shared/places/look-ups.ts';
 import { Failure } from '../../shared/service/failure.tsx';
 import { service } from '../../shared/service/service.ts';
 import { Field } from '../../ui/field.tsx';
-import { Select } from '../../ui/select.tsx';
+import { ChoiceField, Select } from '../../ui/select.tsx';
 
 type SensorType = Sensor['type'];
 type SensorStatus = Sensor['status'];
@@ -25,7 +25,22 @@ export function readSensor(entered: Entered) {
     coordinates: readCoordinates(entered),
     locationId: entered.textOrNull('locationId'),
     description: entered.textOrNull('description'),
+    lane: readLane(entered.text('lane')),
+    direction: entered.textOrNull('direction') as Sensor['direction'],
+    model: entered.textOrNull('model'),
+    serialNumber: entered.textOrNull('serialNumber'),
+    tags: entered
+      .text('tags')
+      .split(',')
+      .map((tag) => tag.trim())
+      .filter((tag) => tag !== ''),
   };
+}
+
+/** A lane as the service returns it: a number, or a name. */
+function readLane(text: string): Sensor['lane'] {
+  if (text === '') return null;
+  return /^\d+$/.test(text) ? Number(text) : text;
 }
 
 /** The checkbox of `HeartbeatsField`, if the user changed it; otherwise an empty object. */
@@ -43,7 +58,9 @@ interface FieldsProps {
 export function SensorFields({ sensor, errorOf }: FieldsProps) {
   const { t } = useTranslation(['sensors', 'common']);
   const [type, setType] = useState<SensorType>(sensor?.type ?? 'CAMERA');
-  const field = (name: 'name' | 'ipAddress' | 'description' | 'eventsPerMin') => ({
+  const field = (
+    name: 'name' | 'ipAddress' | 'description' | 'eventsPerMin' | 'lane' | 'model' | 'serialNumber',
+  ) => ({
     label: t(`fields.${name}`),
     name,
     error: errorOf(name),
@@ -69,6 +86,31 @@ export function SensorFields({ sensor, errorOf }: FieldsProps) {
         error={errorOf('locationId')}
       />
       <CoordinateFields coordinates={sensor?.coordinates ?? null} errorOf={errorOf} />
+      <div className="grid gap-3 sm:grid-cols-2">
+        <Field {...field('lane')} />
+        <ChoiceField
+          label={t('fields.direction')}
+          name="direction"
+          defaultValue={sensor?.direction ?? ''}
+          options={[
+            { value: '', label: t('unknown') },
+            ...pointDirections.map((value) => ({
+              value,
+              label: value === 'BOTH' ? t('bothDirections') : value,
+            })),
+          ]}
+        />
+        <Field {...field('model')} />
+        <Field {...field('serialNumber')} />
+      </div>
+      <Field
+        label={t('fields.tags')}
+        name="tags"
+        hint={t('fields.tagsHint')}
+        defaultValue={sensor?.tags.join(', ') ?? ''}
+        error={errorOf('tags')}
+        autoComplete="off"
+      />
       <Field {...field('ipAddress')} hint={t('fields.ipAddressHint')} dir="ltr" autoComplete="off" />
       <Field
         {...field('eventsPerMin')}

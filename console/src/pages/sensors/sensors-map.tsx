@@ -6,7 +6,7 @@ import { useMemo } from 'react';
 import { useTranslation } from 'react-i18next';
 import { PlacesMap, placeLink, SelectedPlace } from '../../shared/places/places-map.tsx';
 import { useSensorPoints } from '../../shared/places/points.ts';
-import { service } from '../../shared/service/service.ts';
+import { api, service } from '../../shared/service/service.ts';
 import { SensorStatusBadge } from '../../shared/status/badges.tsx';
 import { Icon } from '../../ui/icon.tsx';
 
@@ -15,6 +15,7 @@ interface SensorsMapProps {
     readonly type?: string;
     readonly status?: string;
     readonly locationId?: string;
+    readonly tag?: string;
     readonly search?: string;
   };
   readonly selectedId: string | undefined;
@@ -27,7 +28,8 @@ const NONE: readonly LocatedSensor[] = [];
 export function SensorsMap({ filter, selectedId, onSelect }: SensorsMapProps) {
   const { t } = useTranslation('sensors');
   const { data = NONE, error, refetch } = useQuery(service.sensors.getAllSensors.queryOptions());
-  const { type, status, locationId, search } = filter;
+  const { type, status, locationId, tag, search } = filter;
+  const tagged = useTagged(tag);
   const shown = useMemo(() => {
     // Matches the same sensors as the service's search, which the list uses.
     const part = caseFold(search?.trim() ?? '');
@@ -36,9 +38,10 @@ export function SensorsMap({ filter, selectedId, onSelect }: SensorsMapProps) {
         (!type || sensor.type === type) &&
         (!status || sensor.status === status) &&
         (!locationId || sensor.location?.id === locationId) &&
+        (tagged === null || tagged.has(sensor.id)) &&
         (caseFold(sensor.name).includes(part) || caseFold(sensor.deviceId).includes(part)),
     );
-  }, [data, type, status, locationId, search]);
+  }, [data, type, status, locationId, tagged, search]);
   const points = useSensorPoints(shown);
   const selected = data.find(({ id }) => id === selectedId);
   const withoutPlace = shown.length - points.length;
@@ -56,6 +59,26 @@ export function SensorsMap({ filter, selectedId, onSelect }: SensorsMapProps) {
     </PlacesMap>
   );
 }
+
+/** The ids of the sensors with a tag, which the list of all sensors does not show; null without a tag. */
+function useTagged(tag: string | undefined): ReadonlySet<string> | null {
+  const { data } = useQuery({
+    queryKey: [...service.sensors.getAll.queryKey({ tag }), 'ids'],
+    enabled: tag !== undefined,
+    queryFn: async ({ signal }) => {
+      const found = new Set<string>();
+      for (let total = 1; found.size < total; ) {
+        const page = await api.sensors.getAll.query({ tag, skip: found.size, take: 100 }, { signal });
+        for (const { id } of page.sensors) found.add(id);
+        total = page.sensors.length === 0 ? 0 : page.total;
+      }
+      return found;
+    },
+  });
+  return tag === undefined ? null : (data ?? NOBODY);
+}
+
+const NOBODY: ReadonlySet<string> = new Set();
 
 function SelectedSensor({ sensor }: { readonly sensor: LocatedSensor }) {
   const { t } = useTranslation(['sensors', 'common']);

@@ -1,3 +1,4 @@
+import { caseFold } from '@gantry/contract/case-fold';
 import type { ListedSensor } from '@gantry/contract/sensors';
 import { sensorStatuses, sensorTypes } from '@gantry/contract/values';
 import { useQueryClient } from '@tanstack/react-query';
@@ -196,6 +197,18 @@ function useSensorFilters(): readonly Filter[] {
         options: sensorTypes.map((value) => ({ value, label: t(`common:sensorTypes.${value}`) })),
       },
       { kind: 'lookUp', name: 'locationId', label: t('sensors:fields.location'), ...locationLookUp },
+      {
+        kind: 'lookUp',
+        name: 'tag',
+        label: t('sensors:fields.tag'),
+        find: async (part) => {
+          const tags = await api.sensors.getTags.query();
+          return tags
+            .filter(({ tag }) => caseFold(tag).includes(caseFold(part)))
+            .map(({ tag }) => ({ value: tag, label: tag }));
+        },
+        nameOf: async (tag) => tag,
+      },
     ],
     [t],
   );

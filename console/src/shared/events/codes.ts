@@ -1,4 +1,4 @@
-import { incidentTypes } from '@gantry/contract/values';
+import { incidentTypes, relativeDirections } from '@gantry/contract/values';
 import type { TFunction } from 'i18next';
 import { useMemo } from 'react';
 import { useTranslation } from 'react-i18next';
@@ -28,6 +28,8 @@ export const vehicles = ['CAR', 'SUV', 'VAN', 'TRUCK', 'BUS', 'MOTORCYCLE', 'BIC
 export interface CodeNames {
   readonly violation: (code: string) => string;
   readonly vehicle: (code: string) => string;
+  /** Of a direction of travel, as seen from the sensor, or in degrees. */
+  readonly direction: (reported: string | number) => string;
 }
 
 /** The labels of the codes that devices send, in the language of the user. */
@@ -47,6 +49,10 @@ export function createCodeNames(t: TFunction<['events', 'common']>): CodeNames {
     vehicle(code) {
       const known = knownOf(vehicles, code);
       return known === undefined ? code : t(`vehicles.${known}`);
+    },
+    direction(reported) {
+      if (typeof reported === 'number') return `${reported}°`;
+      return isOneOf(relativeDirections, reported) ? t(`directions.${reported}`) : reported;
     },
   };
 }

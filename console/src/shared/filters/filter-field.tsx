@@ -59,6 +59,14 @@ export function FilterField({ filter, value, onChange }: FilterFieldProps) {
       );
     case 'text':
       return <TextFilter {...{ filter, value, onChange }} hint={filter.hint} onEnter={filter.onEnter} />;
+    case 'number': {
+      const read = (text: unknown) => {
+        const number = Number(text);
+        const fits = Number.isInteger(number) && number >= filter.min && number <= filter.max;
+        onChange(text !== undefined && fits ? number : undefined);
+      };
+      return <TextFilter {...{ filter, value }} onChange={read} />;
+    }
     case 'lookUp':
       return <LookUp label={filter.label} find={filter.find} onChoose={onChange} />;
   }

@@ -8,6 +8,8 @@ export type Filter = { readonly name: string; readonly label: string } & (
   | { readonly kind: 'yesNo'; readonly yes: string; readonly no: string }
   /** With `onEnter` it is set on Enter or blur, not while the user types, because every search is recorded. */
   | { readonly kind: 'text'; readonly hint?: string; readonly onEnter?: boolean }
+  /** A whole number. */
+  | { readonly kind: 'number'; readonly min: number; readonly max: number }
   /** A day, or a day and a time, in the time zone of the service: the start or the end of a range. */
   | { readonly kind: 'moment'; readonly isEnd: boolean }
   /** One of many items, found by part of its name. `nameOf` returns the name for an id. */

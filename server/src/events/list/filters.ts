@@ -88,7 +88,24 @@ export function rowFilters(input: ListEventsInput): SQL[] {
   return [
     ...(input.sensorId === undefined ? [] : [sql`sensor_id = ${input.sensorId}::uuid`]),
     ...(input.licensePlateNumber === undefined ? [] : [plateCondition(input.licensePlateNumber)]),
+    ...passageConditions(input),
   ];
+}
+
+/** Conditions for which there is no index: the events that the other filters find are read. */
+function passageConditions({ plateRegion, minConfidence, lane, direction }: ListEventsInput): SQL[] {
+  return [
+    ...(plateRegion === undefined ? [] : [ofRegion(plateRegion)]),
+    ...(minConfidence === undefined ? [] : [sql`plate_confidence >= ${minConfidence}::smallint`]),
+    ...(lane === undefined ? [] : [sql`lane = ${String(lane)}`]),
+    ...(direction === undefined ? [] : [sql`direction = ${String(direction)}`]),
+  ];
+}
+
+function ofRegion(region: string): SQL {
+  return region.includes('-')
+    ? sql`plate_region = ${region}`
+    : sql`(plate_region = ${region} OR plate_region LIKE ${`${region}-%`})`;
 }
 
 /** Events at a place of this name, without regard to case. */

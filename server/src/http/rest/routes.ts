@@ -74,6 +74,7 @@ export const routes: readonly Route[] = [
 
   read('/v1/sensors', 'sensors.getAll'),
   create('/v1/sensors', 'sensors.create'),
+  read('/v1/sensors/tags', 'sensors.getTags'),
   read('/v1/sensors/{id}', 'sensors.getById'),
   patch('/v1/sensors/{id}', 'sensors.update'),
   remove('/v1/sensors/{id}', 'sensors.delete'),
@@ -86,6 +87,7 @@ export const routes: readonly Route[] = [
 
   read('/v1/locations', 'locations.getAll'),
   create('/v1/locations', 'locations.create'),
+  read('/v1/locations/roads', 'locations.getRoads'),
   read('/v1/locations/{id}', 'locations.getById'),
   patch('/v1/locations/{id}', 'locations.update'),
   remove('/v1/locations/{id}', 'locations.delete'),

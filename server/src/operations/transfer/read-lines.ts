@@ -12,7 +12,7 @@ export type ReadLine =
 const JSON_COLUMNS = ['location', 'metadata', 'images', 'tags', 'vehicleClass', 'movement'];
 
 /** The columns of a CSV file that contain numbers. */
-const NUMBER_COLUMNS = ['vehicleSpeed', 'vehicleLength', 'headway', 'gap', 'occupancyMs'];
+const NUMBER_COLUMNS = ['vehicleSpeed', 'vehicleLength', 'headway', 'gap', 'occupancyMs', 'plateConfidence'];
 
 const NUMBER = /^\s*[-+]?(?:\d+(?:\.\d*)?|\.\d+)(?:e[-+]?\d+)?\s*$/i;
 

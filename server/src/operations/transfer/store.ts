@@ -128,7 +128,7 @@ async function readEvents(db: Executor, ids: readonly string[]): Promise<Exporte
       coalesce(images, '[]') AS images, coalesce(tags, '[]') AS tags, sensor_name AS "sensorName",
       sensors.type AS "sensorType", location_name AS "locationName", processed, archived, events.created_at,
       ${sql.raw(PASSAGE_COLUMNS)}
-    FROM events LEFT JOIN sensors ON sensors.id = events.sensor_id
+    FROM events LEFT JOIN (SELECT id, device_id, type FROM sensors) AS sensors ON sensors.id = events.sensor_id
     WHERE events.id = ANY(${sql.param(ids)}::uuid[])
     ORDER BY events.id`);
   return rows.map(exported);

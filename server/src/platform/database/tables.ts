@@ -1,5 +1,7 @@
 import type { Coordinates } from '@gantry/contract/coordinates';
 import type { IncidentStatus, IncidentType } from '@gantry/contract/incidents';
+import type { Location } from '@gantry/contract/locations';
+import { type Lane, lane } from '@gantry/contract/movements';
 import type { Role } from '@gantry/contract/permissions';
 import type { Assignment, MeasuringPoint, StoredChannel } from '@gantry/contract/points';
 import type {
@@ -11,16 +13,18 @@ import type {
   ReportPeriod,
   ReportStatus,
 } from '@gantry/contract/reports';
-import type { SensorStatus, SensorType } from '@gantry/contract/sensors';
+import type { Sensor, SensorStatus, SensorType } from '@gantry/contract/sensors';
 import type { StudyKind, StudyStatus, StudySubject, StudyTable } from '@gantry/contract/studies';
 import type { TimezoneSettings } from '@gantry/contract/system';
 import type { DeliveryKind, DeliveryStatus, WebhookFilter, WebhookKind } from '@gantry/contract/webhooks';
 import {
   bigint,
   boolean,
+  customType,
   doublePrecision,
   integer,
   jsonb,
+  numeric,
   pgTable,
   real,
   smallint,
@@ -34,6 +38,13 @@ import {
 function moment(name: string) {
   return timestamp(name, { withTimezone: true, precision: 3, mode: 'date' });
 }
+
+/** The number or name of a lane, as text. */
+const laneText = customType<{ data: Lane; driverData: string }>({
+  dataType: () => 'text',
+  toDriver: String,
+  fromDriver: (stored) => lane.parse(stored),
+});
 
 export const settings = pgTable('settings', {
   onlyRow: boolean('only_row').primaryKey(),
@@ -142,6 +153,11 @@ export const locations = pgTable('locations', {
   coordinates: jsonb('coordinates').$type<Coordinates>(),
   description: text('description'),
   speedLimit: doublePrecision('speed_limit'),
+  road: text('road'),
+  kilometre: numeric('kilometre', { mode: 'number' }),
+  direction: text('direction').$type<Location['direction']>(),
+  lanes: smallint('lanes'),
+  hasShoulder: boolean('has_shoulder'),
   createdAt: moment('created_at').notNull().defaultNow(),
   updatedAt: moment('updated_at').notNull().defaultNow(),
 });
@@ -199,6 +215,11 @@ export const sensors = pgTable('sensors', {
   lastPing: moment('last_ping'),
   lastEventAt: moment('last_event_at'),
   requiresHeartbeats: boolean('requires_heartbeats').notNull().default(false),
+  lane: laneText('lane'),
+  direction: text('direction').$type<Sensor['direction']>(),
+  model: text('model'),
+  serialNumber: text('serial_number'),
+  tags: text('tags').array().notNull(),
   createdAt: moment('created_at').notNull().defaultNow(),
   updatedAt: moment('updated_at').notNull().defaultNow(),
 });

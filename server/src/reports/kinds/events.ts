@@ -42,13 +42,24 @@ const eventColumns: readonly Column[] = [
 ];
 
 /** The columns that only the report of all events has. */
-const coordinateColumns: readonly Column[] = [
+const furtherColumns: readonly Column[] = [
   { name: 'Latitude', type: 'degrees', width: 0 },
   { name: 'Longitude', type: 'degrees', width: 0 },
+  { name: 'Plate region', type: 'text', width: 0 },
+  { name: 'Plate confidence (%)', type: 'integer', width: 0 },
+  { name: 'Lane', type: 'text', width: 0 },
+  { name: 'Direction', type: 'text', width: 0 },
 ];
 
-function coordinatesOf({ location }: LocatedEvent): Row {
-  return [location?.latitude ?? null, location?.longitude ?? null];
+function furtherCellsOf({ location, plateRegion, plateConfidence, lane, direction }: LocatedEvent): Row {
+  return [
+    location?.latitude ?? null,
+    location?.longitude ?? null,
+    plateRegion ?? null,
+    plateConfidence ?? null,
+    lane?.toString() ?? null,
+    direction?.toString() ?? null,
+  ];
 }
 
 /** Turns events into rows, each with the speed limit that held at its place. Limits are read once for each place. */
@@ -180,9 +191,9 @@ async function summaryOfViolations(db: Executor, scope: ReportScope): Promise<Su
 /** The events that `events.getAll` lists with the same filters. */
 export const events: KindOfReport = {
   title: 'Events',
-  columns: [...eventColumns, ...coordinateColumns],
+  columns: [...eventColumns, ...furtherColumns],
   async *rows(db, scope) {
-    yield* rowsOf(db, scope, await listedConditions(db, scope.filters), coordinatesOf);
+    yield* rowsOf(db, scope, await listedConditions(db, scope.filters), furtherCellsOf);
   },
   count: countByTotals,
   summary: summaryOfEvents,

@@ -1,7 +1,8 @@
-import { eventTypes, severities } from '@gantry/contract/values';
+import { directions, eventTypes, relativeDirections, severities } from '@gantry/contract/values';
 import type { Webhook, WebhookFilter } from '@gantry/contract/webhooks';
 import { useState } from 'react';
 import { useTranslation } from 'react-i18next';
+import { useCodeNames } from '../../../shared/events/codes.ts';
 import { type Entered, useForm } from '../../../shared/form/form.ts';
 import { FormDialog } from '../../../shared/form/form-dialog.tsx';
 import { LookUpField } from '../../../shared/form/look-up-field.tsx';
@@ -134,13 +135,17 @@ export function WebhookDialog({ webhook: given, onClose, onSaved }: WebhookDialo
   );
 }
 
-const texts = ['violationType', 'vehicleType', 'licensePlateNumber', 'locationName'] as const;
-const all = ['eventType', 'minSeverity', 'sensorId', ...texts] as const;
+const texts = [
+  ...(['violationType', 'vehicleType', 'licensePlateNumber', 'locationName'] as const),
+  ...(['plateRegion', 'lane', 'minConfidence'] as const),
+];
+const all = ['eventType', 'minSeverity', 'sensorId', 'direction', ...texts] as const;
 
 /** Reads the values of `FilterFields` from the form: only the conditions that are set. */
 function readFilter(entered: Entered): WebhookFilter {
   const set = all.map((name) => [name, entered.text(`filter.${name}`)]).filter(([, value]) => value !== '');
-  return Object.fromEntries(set) as WebhookFilter;
+  const minConfidence = entered.numberOrNull('filter.minConfidence');
+  return { ...Object.fromEntries(set), ...(minConfidence !== null && { minConfidence }) } as WebhookFilter;
 }
 
 interface FilterFieldsProps {
@@ -154,6 +159,8 @@ function FilterFields({ filter, errorOf }: FilterFieldsProps) {
   const [eventType, setEventType] = useState<string>(filter.eventType ?? '');
   const [severity, setSeverity] = useState<string>(filter.minSeverity ?? '');
   const [hasPlate, setHasPlate] = useState(filter.licensePlateNumber !== undefined);
+  const [direction, setDirection] = useState(String(filter.direction ?? ''));
+  const names = useCodeNames();
   const any = { value: '', label: t('common:filters.any') };
   return (
     <fieldset className="grid gap-3 sm:grid-cols-2">
@@ -185,6 +192,19 @@ function FilterFields({ filter, errorOf }: FilterFieldsProps) {
           })}
         />
       ))}
+      <Select
+        label={t('events:fields.direction')}
+        name="filter.direction"
+        value={direction}
+        options={[
+          any,
+          ...[...directions, ...relativeDirections].map((value) => ({
+            value,
+            label: names.direction(value),
+          })),
+        ]}
+        onChange={setDirection}
+      />
       {hasPlate && <PlateReasonField error={errorOf('reason')} />}
       <LookUpField
         label={t('webhooks.sensor')}

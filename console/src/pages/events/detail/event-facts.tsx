@@ -46,6 +46,16 @@ export function Facts({ event }: { readonly event: EventDetail }) {
           </Fact>
         )}
         {plate !== null && <Plate plate={plate} />}
+        {event.plateRegion !== undefined && (
+          <Fact name={t('fields.plateRegion')}>
+            <bdi>{event.plateRegion}</bdi>
+          </Fact>
+        )}
+        {event.plateConfidence !== undefined && (
+          <Fact name={t('fields.plateConfidence')}>
+            <bdi className="figures">{`${event.plateConfidence} %`}</bdi>
+          </Fact>
+        )}
         {vehicleSpeed !== null && (
           <Fact name={t('fields.vehicleSpeed')}>
             <span className="figures">{speedText(vehicleSpeed, 1)}</span>
@@ -54,6 +64,16 @@ export function Facts({ event }: { readonly event: EventDetail }) {
         {event.vehicleType !== null && (
           <Fact name={t('fields.vehicleType')}>
             <bdi>{names.vehicle(event.vehicleType)}</bdi>
+          </Fact>
+        )}
+        {event.lane !== undefined && (
+          <Fact name={t('fields.lane')}>
+            <bdi>{event.lane}</bdi>
+          </Fact>
+        )}
+        {event.direction !== undefined && (
+          <Fact name={t('fields.direction')}>
+            <bdi>{names.direction(event.direction)}</bdi>
           </Fact>
         )}
         <Fact name={t('fields.id')}>
