@@ -250,7 +250,7 @@ describe('the boundaries between modules', () => {
       'server/src/traffic/bin.ts',
       'server/src/realtime/position.ts',
       'server/src/watchlist/matching.ts',
-      'server/src/webhooks/back-off.ts',
+      'server/src/platform/back-off.ts',
       'server/src/webhooks/matching.ts',
       'server/src/rpc/headers.ts',
     ];

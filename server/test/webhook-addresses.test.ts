@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { ConfigError, readConfig } from '../src/platform/config.ts';
 import { isPublicAddress, parseAllowedHost } from '../src/platform/hosts.ts';
-import { AddressRules, UnusableAddress } from '../src/webhooks/send.ts';
+import { AddressRules, UnusableAddress } from '../src/platform/outbound.ts';
 
 const rules = new AddressRules([]);
 

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { BACK_OFF, delayAfter, JITTER } from '../src/webhooks/back-off.ts';
+import { BACK_OFF, delayAfter, JITTER } from '../src/platform/back-off.ts';
 
 describe('the waits between attempts', () => {
   it('add up to about a day, whatever the jitter', () => {

@@ -7,12 +7,13 @@ import type { SQL } from 'drizzle-orm';
 import type pg from 'pg';
 import { pino } from 'pino';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
+import { JITTER } from '../src/platform/back-off.ts';
 import { listen } from '../src/platform/database/notify.ts';
 import { createDatabase, createPool, type Database } from '../src/platform/database/pool.ts';
 import { inTransaction } from '../src/platform/database/transaction.ts';
+import { AddressRules, type Resolve } from '../src/platform/outbound.ts';
 import { Resources } from '../src/platform/start.ts';
-import { JITTER } from '../src/webhooks/back-off.ts';
-import { createDeliverer, startDelivering } from '../src/webhooks/deliver.ts';
+import { createWebhookDeliverer, startDelivering } from '../src/webhooks/deliver.ts';
 import {
   insertDeliveries,
   markDelivered,
@@ -20,7 +21,7 @@ import {
   redeliverOne,
   removeOldDeliveries,
 } from '../src/webhooks/deliveries-store.ts';
-import { AddressRules, createSender, type Resolve } from '../src/webhooks/send.ts';
+import { createSender } from '../src/webhooks/send.ts';
 import { createTestDatabase, eventually } from './harness.ts';
 import { answer, type Received, type Receiver, startReceiver } from './webhook-receiver.ts';
 
@@ -430,7 +431,7 @@ describe('many deliveries', () => {
         return rows;
       },
     } as unknown as Database;
-    const deliverer = createDeliverer({
+    const deliverer = createWebhookDeliverer({
       db: slow,
       log,
       limitMs: 1_000,

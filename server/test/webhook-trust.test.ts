@@ -2,9 +2,10 @@ import { randomUUID } from 'node:crypto';
 import type { Pool } from 'pg';
 import { pino } from 'pino';
 import { afterAll, afterEach, describe, expect, it } from 'vitest';
+import { AddressRules } from '../src/platform/outbound.ts';
 import { retryAfterOf } from '../src/platform/retry-after.ts';
 import { createApp } from '../src/programs/app.ts';
-import { AddressRules, createSender } from '../src/webhooks/send.ts';
+import { createSender } from '../src/webhooks/send.ts';
 import { eventually, sharedGantry, startGantry } from './harness.ts';
 import { answer, type Respond, startReceiver } from './webhook-receiver.ts';
 

@@ -1,11 +1,9 @@
-import pLimit from 'p-limit';
 import type { Logger } from 'pino';
-import { createJobRunner, type JobRunner, startJobs } from '../platform/database/jobs.ts';
+import { type JobRunner, startJobs } from '../platform/database/jobs.ts';
 import { channels, type Listener } from '../platform/database/notify.ts';
 import type { Database } from '../platform/database/pool.ts';
-import { delayAfter } from './back-off.ts';
+import { createDeliverer } from '../platform/deliverer.ts';
 import {
-  type Attempt,
   claimDueDeliveries,
   hasOpenDeliveries,
   listDueWebhooks,
@@ -20,11 +18,6 @@ import type { SendAttempt } from './send.ts';
  */
 const MAX_PER_HOOK = 4;
 
-/** Maximum number of pooled connections for deliveries, so that some remain for other work. */
-const MAX_STATEMENTS = 2;
-
-const LEASE_MARGIN_MS = 10_000;
-
 export interface DelivererOptions {
   readonly db: Database;
   readonly log: Logger;
@@ -38,30 +31,14 @@ export interface DelivererOptions {
 }
 
 /** Makes the deliveries that are due; the groups of its jobs are webhooks. */
-export function createDeliverer({
-  db,
-  log,
-  send,
-  limitMs,
-  leaseMarginMs = LEASE_MARGIN_MS,
-  backOff,
-}: DelivererOptions): JobRunner {
-  const statement = pLimit(MAX_STATEMENTS);
-  const leaseMs = limitMs + leaseMarginMs;
-
-  return createJobRunner<Attempt>({
+export function createWebhookDeliverer({ db, ...options }: DelivererOptions): JobRunner {
+  return createDeliverer({
+    ...options,
     concurrency: MAX_PER_HOOK,
-    log,
     failure: 'deliveries are delayed until the next sweep',
-    claim: (webhookId, most) => statement(() => claimDueDeliveries(db, webhookId, { most, leaseMs })),
-    async perform(attempt) {
-      const result = await send(attempt);
-      const backOffMs = delayAfter(attempt.number - attempt.byHand, backOff);
-      const wait = backOffMs && Math.max(backOffMs, result.retryAfterMs ?? 0);
-      await statement(() =>
-        result.error === null ? markDelivered(db, attempt.id, result) : markFailed(db, attempt, result, wait),
-      );
-    },
+    claim: (webhookId, most, leaseMs) => claimDueDeliveries(db, webhookId, { most, leaseMs }),
+    succeed: (attempt, result) => markDelivered(db, attempt.id, result),
+    fail: (attempt, result, wait) => markFailed(db, attempt, result, wait),
   });
 }
 
@@ -74,7 +51,7 @@ export interface DeliveringOptions extends DelivererOptions {
 /** Makes deliveries as soon as they are due. Disposing waits for the attempts in progress. */
 export function startDelivering({ listener, sweepMs, ...options }: DeliveringOptions): AsyncDisposable {
   const { db, log } = options;
-  const runner = createDeliverer(options);
+  const runner = createWebhookDeliverer(options);
   return startJobs({
     runner,
     listener,

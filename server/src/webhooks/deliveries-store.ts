@@ -9,7 +9,9 @@ import { channels } from '../platform/database/notify.ts';
 import type { Database } from '../platform/database/pool.ts';
 import { webhookDeliveries as deliveries, webhookDeliveries } from '../platform/database/tables.ts';
 import { type Executor, inTransaction, type Transaction } from '../platform/database/transaction.ts';
+import type { LeasedAttempt } from '../platform/deliverer.ts';
 import { notFound } from '../platform/error.ts';
+import type { AttemptResult } from '../platform/outbound.ts';
 import type { Interval } from '../platform/time.ts';
 
 const columns = {
@@ -276,28 +278,11 @@ function ifFree<Result>(db: Database, work: (tx: Transaction) => Promise<Result>
 }
 
 /** A delivery that this process is attempting. */
-export interface Attempt {
-  readonly id: string;
+export interface Attempt extends LeasedAttempt {
   readonly kind: DeliveryKind;
   readonly body: string;
-  /** The number of the attempt, from 1. */
-  readonly number: number;
-  /** The number of attempts requested by users. */
-  readonly byHand: number;
   readonly url: string;
   readonly secret: string;
-}
-
-/** The result of an attempt. */
-export interface AttemptResult {
-  /** HTTP status, if there was an answer. */
-  readonly status: number | null;
-  /** The beginning of the answer. */
-  readonly answer: string | null;
-  /** Why it failed; null for success. */
-  readonly error: string | null;
-  /** The delay that the receiver requested, in milliseconds. */
-  readonly retryAfterMs?: number | null;
 }
 
 /**

@@ -12,8 +12,9 @@ import { requirePlateSearch } from '../events/plate-access.ts';
 import type { ActorContext, Core } from '../platform/context.ts';
 import { channels, notify } from '../platform/database/notify.ts';
 import { type Executor, inTransaction } from '../platform/database/transaction.ts';
-import { AppError, invalidInput } from '../platform/error.ts';
+import { AppError } from '../platform/error.ts';
 import { givenFields } from '../platform/given.ts';
+import { requireUsable } from '../platform/outbound.ts';
 import {
   insertDeliveries,
   REDELIVERED_AT_ONCE,
@@ -23,7 +24,7 @@ import {
   removeDeliveriesOf,
 } from './deliveries-store.ts';
 import { bodyOf } from './dispatch.ts';
-import { type AddressRules, UnusableAddress } from './send.ts';
+
 import type { WebhookServices } from './start.ts';
 import { deleteWebhookRow, getWebhook, insertWebhook, updateWebhookRow, wakeWebhook } from './store.ts';
 
@@ -40,7 +41,7 @@ export async function createWebhook(
 ): Promise<CreatedWebhook> {
   const { app, actor, caller } = ctx;
   requirePlateSearch(ctx, { ...input.filter, reason });
-  const url = await checkAddress(app.webhookUrls, input.url);
+  const url = await requireUsable(app.webhookUrls, input.url);
   const secret = input.secret ?? newSecret();
   const created = await inTransaction(app.db, async (tx) => {
     const id = await insertWebhook(tx, { ...input, url, secret, createdBy: actor.id });
@@ -67,7 +68,7 @@ export async function updateWebhook(
   const { app, actor, caller } = ctx;
   requirePlateSearch(ctx, { ...changes.filter, reason });
   const { rotateSecret, ...fields } = changes;
-  const url = fields.url === undefined ? undefined : await checkAddress(app.webhookUrls, fields.url);
+  const url = fields.url === undefined ? undefined : await requireUsable(app.webhookUrls, fields.url);
   const secret = rotateSecret && newSecret();
   const updated = await inTransaction(app.db, async (tx) => {
     await updateWebhookRow(tx, id, { ...fields, ...(url && { url }), ...(secret && { secret }) });
@@ -151,18 +152,6 @@ export async function redeliver(
 
 function newSecret(): string {
   return `${SECRET_PREFIX}${randomBytes(32).toString('hex')}`;
-}
-
-/** The address in its canonical form. @throws AppError `badRequest` when webhooks may not be sent there */
-async function checkAddress(rules: AddressRules, text: string): Promise<string> {
-  try {
-    const url = rules.parse(text);
-    await rules.resolve(url);
-    return url.href;
-  } catch (error) {
-    if (error instanceof UnusableAddress) throw invalidInput('url', error.message);
-    throw error;
-  }
 }
 
 /** A webhook with a plate in its filter looks that plate up continuously, so it is recorded as a look-up. */

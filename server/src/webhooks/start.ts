@@ -1,10 +1,11 @@
 import { channels } from '../platform/database/notify.ts';
+import { AddressRules, ATTEMPT_LIMIT_MS } from '../platform/outbound.ts';
 import { startPeriodic } from '../platform/periodic.ts';
 import { type Foundation, keepFresh } from '../platform/start.ts';
 import { startDelivering } from './deliver.ts';
 import { countOpenDeliveries, REMOVED_AT_ONCE, removeOldDeliveries } from './deliveries-store.ts';
 import { createWebhookDispatch, type WebhookDispatch } from './dispatch.ts';
-import { AddressRules, ATTEMPT_LIMIT_MS, createSender } from './send.ts';
+import { createSender } from './send.ts';
 import { listEnabledWebhooks } from './store.ts';
 
 /** The services of this module. */
