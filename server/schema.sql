@@ -84,6 +84,22 @@ CREATE TABLE changes (
   body jsonb
 );
 
+CREATE TABLE channels (
+  id uuid NOT NULL DEFAULT gen_random_uuid(),
+  name text NOT NULL,
+  kind text COLLATE "C" NOT NULL,
+  settings jsonb NOT NULL,
+  secret text COLLATE "C",
+  plates text COLLATE "C" NOT NULL,
+  language text COLLATE "C" NOT NULL,
+  enabled boolean NOT NULL,
+  failing_since timestamp(3) with time zone,
+  last_error text,
+  created_by uuid NOT NULL,
+  created_at timestamp(3) with time zone NOT NULL DEFAULT now(),
+  updated_at timestamp(3) with time zone NOT NULL DEFAULT now()
+);
+
 CREATE TABLE connections (
   id uuid NOT NULL DEFAULT gen_random_uuid(),
   sensor_id uuid NOT NULL,
@@ -103,6 +119,20 @@ CREATE TABLE connections (
   limited_at timestamp(3) with time zone,
   lost_messages bigint NOT NULL DEFAULT 0,
   lost_at timestamp(3) with time zone
+);
+
+CREATE TABLE contacts (
+  id uuid NOT NULL DEFAULT gen_random_uuid(),
+  user_id uuid NOT NULL,
+  kind text COLLATE "C" NOT NULL,
+  address text NOT NULL,
+  language text COLLATE "C" NOT NULL,
+  quiet jsonb,
+  verified_at timestamp(3) with time zone,
+  code_hash text COLLATE "C",
+  code_at timestamp(3) with time zone,
+  code_tries smallint NOT NULL DEFAULT 0,
+  created_at timestamp(3) with time zone NOT NULL DEFAULT now()
 );
 
 CREATE TABLE damaged_images (
@@ -452,6 +482,36 @@ CREATE TABLE measuring_points (
   updated_at timestamp(3) with time zone NOT NULL DEFAULT now()
 );
 
+CREATE TABLE notices (
+  id uuid NOT NULL DEFAULT gen_random_uuid(),
+  group_id uuid,
+  step integer,
+  kind text COLLATE "C" NOT NULL,
+  severity text COLLATE "C" NOT NULL,
+  announced_for timestamp(3) with time zone NOT NULL,
+  channel_id uuid NOT NULL,
+  channel_name text NOT NULL,
+  user_id uuid,
+  recipient text NOT NULL,
+  language text COLLATE "C" NOT NULL,
+  policy_name text,
+  total integer NOT NULL DEFAULT 0,
+  subject text NOT NULL,
+  body text NOT NULL,
+  status text COLLATE "C" NOT NULL,
+  attempts integer NOT NULL DEFAULT 0,
+  by_hand integer NOT NULL DEFAULT 0,
+  due_at timestamp(3) with time zone NOT NULL DEFAULT now(),
+  pending_since timestamp(3) with time zone NOT NULL DEFAULT now(),
+  last_error text,
+  last_answer text,
+  ack_hash text COLLATE "C",
+  acknowledged_at timestamp(3) with time zone,
+  acknowledged_from text COLLATE "C",
+  created_at timestamp(3) with time zone NOT NULL DEFAULT now(),
+  sent_at timestamp(3) with time zone
+);
+
 CREATE TABLE oidc_logins (
   key_hash text NOT NULL,
   code_verifier text,
@@ -558,6 +618,17 @@ CREATE TABLE retention_settings (
 CREATE TABLE revoked_tokens (
   token_id uuid NOT NULL,
   expires_at timestamp(3) with time zone NOT NULL
+);
+
+CREATE TABLE rotas (
+  id uuid NOT NULL DEFAULT gen_random_uuid(),
+  name text NOT NULL,
+  timezone text NOT NULL,
+  layers jsonb NOT NULL,
+  overrides jsonb NOT NULL,
+  created_by uuid NOT NULL,
+  created_at timestamp(3) with time zone NOT NULL DEFAULT now(),
+  updated_at timestamp(3) with time zone NOT NULL DEFAULT now()
 );
 
 CREATE TABLE saved_views (
@@ -951,9 +1022,18 @@ ALTER TABLE calendar_days ADD CONSTRAINT calendar_days_pkey PRIMARY KEY (id);
 ALTER TABLE calendar_days ADD CONSTRAINT calendar_days_location_id_fkey FOREIGN KEY (location_id) REFERENCES locations(id) ON DELETE CASCADE;
 ALTER TABLE changes ADD CONSTRAINT changes_pkey PRIMARY KEY (xid, seq);
 ALTER TABLE changes ADD CONSTRAINT changes_topic_check CHECK ((topic = ANY (ARRAY['events'::text, 'sensors'::text, 'incidents'::text, 'watchlist'::text])));
+ALTER TABLE channels ADD CONSTRAINT channels_pkey PRIMARY KEY (id);
+ALTER TABLE channels ADD CONSTRAINT channels_kind_check CHECK ((kind = ANY (ARRAY['SMTP'::text, 'SLACK'::text, 'TEAMS'::text, 'TELEGRAM'::text, 'SMS'::text, 'HTTP'::text])));
+ALTER TABLE channels ADD CONSTRAINT channels_language_check CHECK ((language = ANY (ARRAY['en'::text, 'tr'::text, 'ar'::text])));
+ALTER TABLE channels ADD CONSTRAINT channels_plates_check CHECK ((plates = ANY (ARRAY['HIDE'::text, 'SHOW'::text])));
 ALTER TABLE connections ADD CONSTRAINT connections_token_hash_key UNIQUE (token_hash);
 ALTER TABLE connections ADD CONSTRAINT connections_username_key UNIQUE (username);
 ALTER TABLE connections ADD CONSTRAINT connections_pkey PRIMARY KEY (id);
+ALTER TABLE contacts ADD CONSTRAINT contacts_user_id_kind_address_key UNIQUE (user_id, kind, address);
+ALTER TABLE contacts ADD CONSTRAINT contacts_pkey PRIMARY KEY (id);
+ALTER TABLE contacts ADD CONSTRAINT contacts_user_id_fkey FOREIGN KEY (user_id) REFERENCES users(id) ON DELETE CASCADE;
+ALTER TABLE contacts ADD CONSTRAINT contacts_kind_check CHECK ((kind = ANY (ARRAY['EMAIL'::text, 'SMS'::text, 'CHAT'::text])));
+ALTER TABLE contacts ADD CONSTRAINT contacts_language_check CHECK ((language = ANY (ARRAY['en'::text, 'tr'::text, 'ar'::text])));
 ALTER TABLE damaged_images ADD CONSTRAINT damaged_images_pkey PRIMARY KEY (sha256);
 ALTER TABLE damaged_images ADD CONSTRAINT damaged_images_sha256_fkey FOREIGN KEY (sha256) REFERENCES images(sha256) ON DELETE CASCADE;
 ALTER TABLE deleted_events ADD CONSTRAINT deleted_events_pkey PRIMARY KEY (event_id);
@@ -1010,6 +1090,9 @@ ALTER TABLE measuring_points ADD CONSTRAINT measuring_points_location_id_fkey FO
 ALTER TABLE measuring_points ADD CONSTRAINT measuring_points_bearing_check CHECK (((bearing >= 0) AND (bearing <= 359)));
 ALTER TABLE measuring_points ADD CONSTRAINT measuring_points_check CHECK ((valid_until > valid_from));
 ALTER TABLE measuring_points ADD CONSTRAINT measuring_points_lanes_check CHECK (((lanes >= 1) AND (lanes <= 12)));
+ALTER TABLE notices ADD CONSTRAINT notices_pkey PRIMARY KEY (id);
+ALTER TABLE notices ADD CONSTRAINT notices_kind_check CHECK ((kind = ANY (ARRAY['FIRST'::text, 'CHANGED'::text, 'REPEAT'::text, 'ESCALATED'::text, 'CLEARED'::text, 'SUMMARY'::text, 'TEST'::text])));
+ALTER TABLE notices ADD CONSTRAINT notices_status_check CHECK ((status = ANY (ARRAY['PENDING'::text, 'SENT'::text, 'FAILED'::text, 'DROPPED'::text])));
 ALTER TABLE oidc_logins ADD CONSTRAINT oidc_logins_pkey PRIMARY KEY (key_hash);
 ALTER TABLE oidc_logins ADD CONSTRAINT oidc_logins_user_id_fkey FOREIGN KEY (user_id) REFERENCES users(id) ON DELETE CASCADE;
 ALTER TABLE plate_keys ADD CONSTRAINT plate_keys_pkey PRIMARY KEY (only_row);
@@ -1033,6 +1116,7 @@ ALTER TABLE retention_settings ADD CONSTRAINT retention_settings_pkey PRIMARY KE
 ALTER TABLE retention_settings ADD CONSTRAINT activity_is_kept CHECK ((activity_days >= 90));
 ALTER TABLE retention_settings ADD CONSTRAINT retention_settings_only_row_check CHECK (only_row);
 ALTER TABLE revoked_tokens ADD CONSTRAINT revoked_tokens_pkey PRIMARY KEY (token_id);
+ALTER TABLE rotas ADD CONSTRAINT rotas_pkey PRIMARY KEY (id);
 ALTER TABLE saved_views ADD CONSTRAINT saved_views_pkey PRIMARY KEY (id);
 ALTER TABLE saved_views ADD CONSTRAINT saved_views_owner_id_fkey FOREIGN KEY (owner_id) REFERENCES users(id) ON DELETE CASCADE;
 ALTER TABLE saved_views ADD CONSTRAINT saved_views_check CHECK (((owner_id IS NULL) OR ((owner_id = created_by) AND (NOT is_default))));
@@ -1147,6 +1231,13 @@ CREATE INDEX incidents_open_of_sensor ON public.incidents USING btree (sensor_id
 CREATE INDEX incidents_open_of_source ON public.incidents USING btree (sensor_id, source_key) WHERE ((source_key IS NOT NULL) AND (status = ANY (ARRAY['OPEN'::text, 'ACKNOWLEDGED'::text, 'IN_PROGRESS'::text])));
 CREATE INDEX legal_holds_by_creation ON public.legal_holds USING btree (created_at, id);
 CREATE INDEX measuring_points_of_location ON public.measuring_points USING btree (location_id);
+CREATE INDEX notices_by_time ON public.notices USING btree (created_at, id);
+CREATE UNIQUE INDEX notices_by_token ON public.notices USING btree (ack_hash) WHERE (ack_hash IS NOT NULL);
+CREATE INDEX notices_due ON public.notices USING btree (channel_id, due_at) WHERE (status = 'PENDING'::text);
+CREATE INDEX notices_of_group ON public.notices USING btree (group_id, created_at) WHERE (group_id IS NOT NULL);
+CREATE INDEX notices_of_recipient ON public.notices USING btree (channel_id, recipient, created_at);
+CREATE UNIQUE INDEX notices_once ON public.notices USING btree (group_id, step, kind, announced_for, channel_id, recipient) WHERE (group_id IS NOT NULL);
+CREATE UNIQUE INDEX notices_once_per_step ON public.notices USING btree (group_id, step, channel_id, recipient) WHERE (kind = ANY (ARRAY['FIRST'::text, 'ESCALATED'::text]));
 CREATE INDEX oidc_logins_expiry ON public.oidc_logins USING btree (expires_at);
 CREATE INDEX report_schedules_due ON public.report_schedules USING btree (next_run_at) WHERE enabled;
 CREATE INDEX reports_by_creation ON public.reports USING btree (created_at, id);

@@ -87,7 +87,7 @@ const LAYERS: readonly (readonly string[])[] = [
   ['accounts', 'system'],
   ['realtime'],
   ['events', 'sensors'],
-  ['images', 'incidents', 'traffic', 'watchlist', 'webhooks'],
+  ['images', 'incidents', 'notices', 'traffic', 'watchlist', 'webhooks'],
   ['ingest', 'operations', 'reports'],
   ['devices'],
   ['api', 'http'],

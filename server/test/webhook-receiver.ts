@@ -7,6 +7,7 @@ export interface Received {
   readonly headers: IncomingHttpHeaders;
   readonly body: string;
   readonly path: string;
+  readonly method: string;
 }
 
 /** Answers one request; `count` is the number of requests so far, including this one. */
@@ -37,6 +38,7 @@ export const startReceiver = async (respond: Respond = answer(200)): Promise<Rec
         headers: request.headers,
         body: Buffer.concat(chunks).toString('utf8'),
         path: request.url ?? '',
+        method: request.method ?? '',
       };
       received.push(one);
       receiver.respond(response, one, received.length);

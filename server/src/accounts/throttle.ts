@@ -28,6 +28,9 @@ const CODES = { points: 10, duration: 15 * 60 };
 /** Logins at the provider that one address may begin: many users of a control room share one. */
 const EXTERNAL = { points: 500, duration: 10 * 60 };
 
+/** Codes that one user may have sent, and that one address may be sent: others may own it. */
+const SENT_CODES = { points: 5, duration: 60 * 60 };
+
 /**
  * Few enough that concurrent attempts with the correct password, each counted before it is checked, do not reach the
  * limit.
@@ -69,6 +72,7 @@ export class LoginThrottle {
   readonly #addresses: RateLimiterPostgres;
   readonly #codes: RateLimiterPostgres;
   readonly #external: RateLimiterPostgres;
+  readonly #sentCodes: RateLimiterPostgres;
   readonly #turns = new Map<string, Turn>();
   readonly #beyond = pLimit(1);
 
@@ -83,6 +87,7 @@ export class LoginThrottle {
     this.#addresses = new RateLimiterPostgres({ ...counted, points: FAILURES_PER_ADDRESS });
     this.#codes = new RateLimiterPostgres({ ...counted, ...CODES });
     this.#external = new RateLimiterPostgres({ ...counted, ...EXTERNAL });
+    this.#sentCodes = new RateLimiterPostgres({ ...counted, ...SENT_CODES });
   }
 
   /**
@@ -128,6 +133,18 @@ export class LoginThrottle {
     const refusal = 'Too many logins have started from this address: wait ten minutes and try again';
     const isOver = await count(this.#external, key, refusal);
     if (isOver) throw isOver;
+  }
+
+  /**
+   * Counts a code that is sent to an address at the request of a user.
+   * @throws AppError `tooManyRequests` after too many to that address, or of that user
+   */
+  async beginSentCode(userId: string, address: string): Promise<void> {
+    const refusal = 'Too many codes were sent: wait an hour and try again';
+    for (const key of [keyOf('code of', userId), keyOf('code to', address.toLowerCase())]) {
+      const isOver = await count(this.#sentCodes, key, refusal);
+      if (isOver) throw isOver;
+    }
   }
 
   /** Runs the attempts on one account from one address a few at a time. */

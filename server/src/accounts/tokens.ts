@@ -1,4 +1,12 @@
-import { createCipheriv, createDecipheriv, hkdfSync, randomBytes, randomUUID, subtle } from 'node:crypto';
+import {
+  createCipheriv,
+  createDecipheriv,
+  createHmac,
+  hkdfSync,
+  randomBytes,
+  randomUUID,
+  subtle,
+} from 'node:crypto';
 import { type SessionUser, TOKEN_LIFETIME_SECONDS } from '@gantry/contract/auth';
 import { isUuid } from '@gantry/contract/id';
 import { jwtVerify, SignJWT } from 'jose';
@@ -115,6 +123,11 @@ export class SecretBox {
   /** @param secret of the service; the key is derived from it */
   constructor(secret: string) {
     this.#key = Buffer.from(hkdfSync('sha256', secret, '', 'gantry secrets in the database', 32));
+  }
+
+  /** A value of 128 bits (base64url) that only this service can derive from a text, and always derives from it. */
+  mac(text: string): string {
+    return createHmac('sha256', this.#key).update(text).digest().subarray(0, 16).toString('base64url');
   }
 
   seal(text: string): string {

@@ -24,6 +24,10 @@ export type ActivityAction =
   | `views.${'create' | 'update' | 'delete' | 'setDefault'}`
   | `connections.${'create' | 'update' | 'rotate' | 'delete' | 'replay' | 'register'}`
   | `webhooks.${'create' | 'update' | 'delete' | 'test' | 'redeliver'}`
+  | `channels.${'create' | 'update' | 'delete' | 'test'}`
+  | `contacts.${'create' | 'update' | 'delete' | 'verify' | 'sendCode'}`
+  | `rotas.${'create' | 'update' | 'delete'}`
+  | 'notices.redeliver'
   | `reports.${'generate' | 'download' | 'cancel' | 'delete' | 'createSchedule' | 'updateSchedule' | 'deleteSchedule'}`
   | `studies.${'create' | 'freeze' | 'sign' | 'reject' | 'delete' | 'export'}`
   | `storage.${'setRetention' | 'runRetention' | 'setHold' | 'releaseHold'}`

@@ -2,6 +2,7 @@ import type { AuthServices } from '../accounts/start.ts';
 import type { ConnectionServices } from '../devices/context.ts';
 import type { ImageServices } from '../images/start.ts';
 import type { IngestServices } from '../ingest/start.ts';
+import type { NoticeServices } from '../notices/start.ts';
 import type { BackupServices } from '../operations/backup/start.ts';
 import type { RetentionServices } from '../operations/retention/schedule.ts';
 import type { Core } from '../platform/context.ts';
@@ -21,6 +22,7 @@ export interface AppContext
     ImageServices,
     WatchlistServices,
     WebhookServices,
+    NoticeServices,
     IngestServices,
     ReportServices,
     RetentionServices,

@@ -1,14 +1,18 @@
 import { apiTokensRouter, authRouter, secondFactorRouter } from './auth.ts';
 import { calendarsRouter } from './calendars.ts';
+import { channelsRouter } from './channels.ts';
 import { connectionsRouter } from './connections.ts';
+import { contactsRouter } from './contacts.ts';
 import { countsRouter } from './counts.ts';
 import { eventsRouter } from './events.ts';
 import { incidentsRouter } from './incidents.ts';
 import { liveRouter } from './live.ts';
 import { locationsRouter } from './locations.ts';
+import { noticesRouter } from './notices.ts';
 import { assignmentsRouter, pointsRouter } from './points.ts';
 import { router } from './procedures.ts';
 import { reportsRouter } from './reports.ts';
+import { rotasRouter } from './rotas.ts';
 import { sensorsRouter } from './sensors.ts';
 import { backupsRouter, storageRouter } from './storage.ts';
 import { studiesRouter } from './studies.ts';
@@ -35,6 +39,10 @@ export const appRouter = router({
   studies: studiesRouter,
   calendars: calendarsRouter,
   webhooks: webhooksRouter,
+  channels: channelsRouter,
+  contacts: contactsRouter,
+  notices: noticesRouter,
+  rotas: rotasRouter,
   incidents: incidentsRouter,
   watchlist: watchlistRouter,
   live: liveRouter,

@@ -12,6 +12,7 @@ import type { AnyTRPCRouter } from '@trpc/server';
 import { type FastifyInstance, type FastifyReply, type FastifyRequest, fastify } from 'fastify';
 import type { AuthServices } from '../accounts/start.ts';
 import type { ImageServices } from '../images/start.ts';
+import type { AcknowledgeGroup } from '../notices/acknowledge.ts';
 import type { Core } from '../platform/context.ts';
 import { consoleFolder } from '../platform/installation.ts';
 import { openFilesLimit } from '../platform/process/own-process.ts';
@@ -28,6 +29,7 @@ import {
   PREFLIGHT_HEADERS,
   REST_PREFLIGHT_HEADERS,
 } from '../rpc/headers.ts';
+import { serveAcknowledgement } from './acknowledge.ts';
 import {
   closeUnused,
   followConnections,
@@ -61,6 +63,8 @@ export interface ServerOptions {
   readonly timeoutMs?: number;
   /** The folder with the built console. */
   readonly pagesFolder?: string | undefined;
+  /** Acknowledges the alarms of a link. By default there are none: every group is closed. */
+  readonly acknowledgeGroup?: AcknowledgeGroup;
 }
 
 /**
@@ -75,6 +79,7 @@ export async function createServer(
     handlers = [],
     timeoutMs = REQUEST_TIMEOUT_MS,
     pagesFolder = consoleFolder,
+    acknowledgeGroup = async () => false,
   }: ServerOptions = {},
 ): Promise<FastifyInstance> {
   const { allows, answers, callerOf } = frontEnd;
@@ -146,6 +151,7 @@ export async function createServer(
   serveReportFiles(server, app, callerOf);
   serveImageFiles(server, app, callerOf);
   if (app.oidc) serveOidc(server, app, callerOf);
+  serveAcknowledgement(server, app, callerOf, acknowledgeGroup);
   await serveDocuments(server, router);
   await serveMapTiles(server, app.config.MAP_PMTILES);
   if (app.config.CONSOLE) await serveConsole(server, pagesFolder, app.log);

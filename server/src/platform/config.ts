@@ -297,6 +297,11 @@ export const configKeys = {
     ),
   MQTT_CERT_FILE: z.string().optional().describe('Certificate (PEM) by which the broker knows this client.'),
   MQTT_KEY_FILE: z.string().optional().describe('Key (PEM) of that certificate.'),
+  PUBLIC_URL: origin('an address such as https://gantry.example.org')
+    .optional()
+    .describe(
+      'Address under which users reach the console, for links in messages about alarms. Unset: messages contain no links, and alarms cannot be acknowledged by one.',
+    ),
   SMTP_URL: url('smtps://user:password@mail.example.org', /^smtps?$/)
     .refine((value) => mailServerFlaw(value) === null, {
       error: ({ input }) => mailServerFlaw(String(input)) ?? '',

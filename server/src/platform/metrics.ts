@@ -281,6 +281,12 @@ function installationOf(registers: Registers) {
       labelNames: ['state'],
       registers,
     }),
+    notices: new Gauge({
+      name: 'gantry_notices',
+      help: 'Messages about alarms of the installation that wait (pending) or failed within the last day (failed), at most 100000 of each; each process reports all of them',
+      labelNames: ['state'],
+      registers,
+    }),
     deliveries: new Gauge({
       name: 'gantry_webhook_deliveries',
       help: 'Deliveries of the installation that wait (pending) or were given up (dead), at most 100000 of each; each process reports all of them',

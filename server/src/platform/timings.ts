@@ -7,6 +7,8 @@ export interface Timings {
   readonly refreshCachesMs: number;
   /** How often to look for webhook deliveries that are due, in case a notification was lost. */
   readonly sweepDeliveriesMs: number;
+  /** How often to look for notices that are due, in case a notification was lost. */
+  readonly sweepNoticesMs: number;
   /** Maximum wait for the body of a receiver's answer, whose status alone determines the result. */
   readonly answerBodyMs: number;
   /** How often to look for due schedules, and for reports that are waiting or whose process is gone. */
@@ -74,6 +76,7 @@ export interface Timings {
 export const TIMINGS: Timings = {
   refreshCachesMs: 60_000,
   sweepDeliveriesMs: 2_000,
+  sweepNoticesMs: 2_000,
   answerBodyMs: 2_000,
   sweepReportsMs: 5_000,
   reportDeadMs: 15_000,

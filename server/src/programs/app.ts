@@ -20,6 +20,7 @@ import { closeServer, createServer } from '../http/server.ts';
 import { Workers } from '../http/workers/workers.ts';
 import { startImages } from '../images/start.ts';
 import { startIngest } from '../ingest/start.ts';
+import { startNotices } from '../notices/start.ts';
 import { startBackupModule } from '../operations/backup/start.ts';
 import { Retention } from '../operations/retention/schedule.ts';
 import type { ClockSources } from '../platform/clock.ts';
@@ -247,6 +248,7 @@ async function startModules(
   startMaintenance(foundation, realtime);
   // Closed before the follow-up of events: deliveries of its last round are sent after the next start.
   startDeliveries(foundation, webhooks.webhookUrls);
+  const notices = startNotices(foundation, auth);
   const reports = startReports(foundation, connectionString);
   const backups = startBackupModule(foundation, connectionString);
   return {
@@ -259,6 +261,7 @@ async function startModules(
     ...images,
     ...ingest,
     ...webhooks,
+    ...notices,
     ...reports,
     ...backups,
     retention,

@@ -5,6 +5,8 @@ const ID = '01900000-0000-7000-8000-000000000001';
 const KEY = '0'.repeat(64);
 const MONTH = { startDate: '2026-01-01', endDate: '2026-01-31' };
 
+const ROTA = { layers: [{ start: '2026-01-05', handover: '08:00', days: 7, members: [ID] }] };
+
 /** The examples of procedures whose input is more than an id. */
 const examples: Readonly<Record<string, object>> = {
   'auth.login': { email: 'admin@gantry.local', password: 'Correct-horse-1' },
@@ -127,6 +129,30 @@ const examples: Readonly<Record<string, object>> = {
   'traffic.reviewData': { ...MONTH, sensorId: ID, decision: 'REJECT', reason: 'Loop of lane 2 was damaged' },
   'calendars.create': { date: '2026-01-01', kind: 'HOLIDAY', name: 'New Year' },
   'calendars.createMany': { days: [{ date: '2026-01-01', kind: 'HOLIDAY', name: 'New Year' }] },
+  'channels.create': {
+    name: 'Control room',
+    kind: 'HTTP',
+    url: 'https://example.com/alarms',
+    headers: { 'X-Api-Key': '{{secret}}' },
+    body: '{"message":{{json subject}}}',
+    secret: 'k3y',
+  },
+  'channels.update': { id: ID, enabled: false },
+  'channels.test': { id: ID },
+  'contacts.create': {
+    kind: 'SMS',
+    address: '+905320000000',
+    language: 'tr',
+    quiet: { from: '22:00', until: '06:00' },
+  },
+  'contacts.update': { id: ID, quiet: null },
+  'contacts.verify': { id: ID, code: '123456' },
+  'notices.getAll': { status: 'FAILED' },
+  'notices.redeliver': { id: ID },
+  'rotas.create': { name: 'Duty engineers', ...ROTA },
+  'rotas.update': { id: ID, name: 'Engineers' },
+  'rotas.getPreview': { ...ROTA, days: 14 },
+  'rotas.getOnDuty': { id: ID, days: 14 },
   'webhooks.create': { url: 'https://example.com/gantry', kinds: ['event.violation'] },
   'webhooks.update': { id: ID, enabled: false },
   'webhooks.getDeliveries': { webhookId: ID },

@@ -8,11 +8,13 @@ import * as events from '@gantry/contract/events';
 import * as incidents from '@gantry/contract/incidents';
 import * as live from '@gantry/contract/live';
 import * as locations from '@gantry/contract/locations';
+import * as notices from '@gantry/contract/notices';
 import * as person from '@gantry/contract/person';
 import * as points from '@gantry/contract/points';
 import * as quality from '@gantry/contract/quality';
 import * as reports from '@gantry/contract/reports';
 import * as reviews from '@gantry/contract/reviews';
+import * as rotas from '@gantry/contract/rotas';
 import * as sensors from '@gantry/contract/sensors';
 import * as storage from '@gantry/contract/storage';
 import * as system from '@gantry/contract/system';
@@ -121,6 +123,8 @@ const MODULES = [
   incidents,
   watchlist,
   webhooks,
+  notices,
+  rotas,
   connections,
   analytics,
   reports,

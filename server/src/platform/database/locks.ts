@@ -37,6 +37,8 @@ export const locks = {
   rebuild: 4_202_631,
   /** Held by the transaction that renews keys of plates. */
   plateKeys: 4_202_633,
+  /** Held by transactions that announce alarms, so that the limits on messages hold. */
+  notices: 4_202_635,
   /** Held by transactions that change measuring points or assignments, which must not count a vehicle twice. */
   assignments: 4_202_634,
 } as const;

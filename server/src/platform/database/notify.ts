@@ -25,6 +25,8 @@ export const channels = {
   webhooks: 'gantry_webhooks',
   /** A webhook (its id) has deliveries that are due. */
   deliveries: 'gantry_deliveries',
+  /** A channel (its id) has notices that are due. */
+  notices: 'gantry_notices',
   /** The connections of devices changed: read them again. */
   connections: 'gantry_connections',
   /** A connection (its id) has messages to process, or a message of it changed. */

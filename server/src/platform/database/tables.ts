@@ -1,7 +1,17 @@
 import type { Coordinates } from '@gantry/contract/coordinates';
+import type { Severity } from '@gantry/contract/events';
 import type { IncidentStatus, IncidentType } from '@gantry/contract/incidents';
 import type { Location } from '@gantry/contract/locations';
 import { type Lane, lane } from '@gantry/contract/movements';
+import type {
+  ChannelKind,
+  ChannelSettings,
+  ContactKind,
+  NoticeKind,
+  NoticeLanguage,
+  NoticeStatus,
+  QuietHours,
+} from '@gantry/contract/notices';
 import type { Role } from '@gantry/contract/permissions';
 import type { Assignment, MeasuringPoint, StoredChannel } from '@gantry/contract/points';
 import type {
@@ -14,6 +24,7 @@ import type {
   ReportStatus,
 } from '@gantry/contract/reports';
 import type { Sensor, SensorStatus, SensorType } from '@gantry/contract/sensors';
+import type { RotaLayer, StoredOverride } from '@gantry/contract/rotas';
 import type { StudyKind, StudyStatus, StudySubject, StudyTable } from '@gantry/contract/studies';
 import type { TimezoneSettings } from '@gantry/contract/system';
 import type { DeliveryKind, DeliveryStatus, WebhookFilter, WebhookKind } from '@gantry/contract/webhooks';
@@ -341,6 +352,69 @@ export const webhookDeliveries = pgTable('webhook_deliveries', {
   createdAt: moment('created_at').notNull().defaultNow(),
   finishedAt: moment('finished_at'),
   byHand: integer('by_hand').notNull().default(0),
+});
+
+export const noticeChannels = pgTable('channels', {
+  id: uuid('id').primaryKey().defaultRandom(),
+  name: text('name').notNull(),
+  kind: text('kind').$type<ChannelKind>().notNull(),
+  settings: jsonb('settings').$type<ChannelSettings>().notNull(),
+  secret: text('secret'),
+  plates: text('plates').$type<'HIDE' | 'SHOW'>().notNull(),
+  language: text('language').$type<NoticeLanguage>().notNull(),
+  enabled: boolean('enabled').notNull(),
+  failingSince: moment('failing_since'),
+  lastError: text('last_error'),
+  createdBy: uuid('created_by').notNull(),
+  createdAt: moment('created_at').notNull().defaultNow(),
+  updatedAt: moment('updated_at').notNull().defaultNow(),
+});
+
+export const contacts = pgTable('contacts', {
+  id: uuid('id').primaryKey().defaultRandom(),
+  userId: uuid('user_id').notNull(),
+  kind: text('kind').$type<ContactKind>().notNull(),
+  address: text('address').notNull(),
+  language: text('language').$type<NoticeLanguage>().notNull(),
+  quiet: jsonb('quiet').$type<QuietHours>(),
+  verifiedAt: moment('verified_at'),
+  codeHash: text('code_hash'),
+  codeAt: moment('code_at'),
+  codeTries: smallint('code_tries').notNull().default(0),
+  createdAt: moment('created_at').notNull().defaultNow(),
+});
+
+export const rotas = pgTable('rotas', {
+  id: uuid('id').primaryKey().defaultRandom(),
+  name: text('name').notNull(),
+  timezone: text('timezone').notNull(),
+  layers: jsonb('layers').$type<RotaLayer[]>().notNull(),
+  overrides: jsonb('overrides').$type<StoredOverride[]>().notNull(),
+  createdBy: uuid('created_by').notNull(),
+  createdAt: moment('created_at').notNull().defaultNow(),
+  updatedAt: moment('updated_at').notNull().defaultNow(),
+});
+
+export const notices = pgTable('notices', {
+  id: uuid('id').primaryKey().defaultRandom(),
+  groupId: uuid('group_id'),
+  step: integer('step'),
+  kind: text('kind').$type<NoticeKind>().notNull(),
+  severity: text('severity').$type<Severity>().notNull(),
+  channelId: uuid('channel_id').notNull(),
+  channelName: text('channel_name').notNull(),
+  userId: uuid('user_id'),
+  recipient: text('recipient').notNull(),
+  subject: text('subject').notNull(),
+  body: text('body').notNull(),
+  status: text('status').$type<NoticeStatus>().notNull(),
+  attempts: integer('attempts').notNull().default(0),
+  dueAt: moment('due_at').notNull().defaultNow(),
+  lastError: text('last_error'),
+  lastAnswer: text('last_answer'),
+  acknowledgedAt: moment('acknowledged_at'),
+  createdAt: moment('created_at').notNull().defaultNow(),
+  sentAt: moment('sent_at'),
 });
 
 export const studies = pgTable('studies', {
