@@ -459,6 +459,7 @@ CREATE TABLE locations (
   speed_limit double precision,
   created_at timestamp(3) with time zone NOT NULL DEFAULT now(),
   updated_at timestamp(3) with time zone NOT NULL DEFAULT now(),
+  speed_units text COLLATE "C",
   road text,
   kilometre numeric(8,3),
   direction text COLLATE "C",
@@ -1085,6 +1086,7 @@ ALTER TABLE legal_holds ADD CONSTRAINT legal_holds_pkey PRIMARY KEY (id);
 ALTER TABLE location_limits ADD CONSTRAINT location_limits_pkey PRIMARY KEY (location_id, since);
 ALTER TABLE locations ADD CONSTRAINT locations_pkey PRIMARY KEY (id);
 ALTER TABLE locations ADD CONSTRAINT locations_lanes_check CHECK (((lanes >= 1) AND (lanes <= 12)));
+ALTER TABLE locations ADD CONSTRAINT locations_speed_units_check CHECK ((speed_units = ANY (ARRAY['KMH'::text, 'MPH'::text])));
 ALTER TABLE measuring_points ADD CONSTRAINT measuring_points_pkey PRIMARY KEY (id);
 ALTER TABLE measuring_points ADD CONSTRAINT measuring_points_location_id_fkey FOREIGN KEY (location_id) REFERENCES locations(id) ON DELETE CASCADE;
 ALTER TABLE measuring_points ADD CONSTRAINT measuring_points_bearing_check CHECK (((bearing >= 0) AND (bearing <= 359)));

@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import { binStatus, coarser, ONE_PLACE, onePlace, timezone, trafficPlace, trafficRange } from './traffic.ts';
+import { speedUnitNames } from './values.ts';
 import { classSchemes } from './vehicle-classes.ts';
 
 // Figures that an engineer signs: volumes by quarter hour, peak hours, daily and annual averages, and studies of speeds.
@@ -324,9 +325,11 @@ export const designHours = z.object({
 export type DesignHoursOfPlace = z.infer<typeof designHours>;
 
 export const units = z
-  .enum(['KMH', 'MPH'])
-  .default('KMH')
-  .describe('The units of all speeds. A speed within 0.002 of a whole unit is that unit.');
+  .enum(speedUnitNames)
+  .optional()
+  .describe(
+    'The units of all speeds. A speed within 0.002 of a whole unit is that unit. By default those of the location (`locations.update`; of a comparison, the one before), and otherwise those of the service (`SPEED_UNITS`).',
+  );
 
 const CLASS_TEXT = /^(\d{1,3})-(\d{1,3})$/;
 const speedClass = z.union(
@@ -410,7 +413,7 @@ const studyFigures = {
   n: z
     .number()
     .describe('Number of vehicles with a speed. Speeds of at most 0 and above 250 km/h are ignored.'),
-  units: z.enum(['KMH', 'MPH']),
+  units: z.enum(speedUnitNames),
   method: z.enum(['NEAREST_RANK', 'LINEAR', 'CLASSED']),
   basis: z
     .enum(['EXACT', 'WHOLE_UNITS', 'INTERPOLATED', 'SHIFTED'])

@@ -5,7 +5,9 @@ import { MAX_LANES } from './movements.ts';
 import { pageTotals, paging, sortOrder } from './page.ts';
 import { editableText, optionalText, searchText, trimmedText } from './text.ts';
 import { timeInput } from './time.ts';
-import { pointDirections } from './values.ts';
+import { pointDirections, speedUnitNames } from './values.ts';
+
+const speedUnits = z.enum(speedUnitNames);
 
 /** A place with sensors. */
 export const location = z.object({
@@ -26,6 +28,14 @@ export const location = z.object({
 });
 export type Location = z.infer<typeof location>;
 
+/** A location as it is read alone. */
+export const locationInFull = location.extend({
+  speedUnits: speedUnits
+    .nullable()
+    .describe('The units in which its speeds are studied; null for those of the service (`SPEED_UNITS`).'),
+});
+export type LocationInFull = z.infer<typeof locationInFull>;
+
 const name = trimmedText(100, 1);
 const address = trimmedText(300);
 const speedLimit = z.number().min(1).max(400);
@@ -43,6 +53,9 @@ const direction = z
 const LANES = `Use the number of lanes, from 1 to ${MAX_LANES}`;
 const lanes = z.int(LANES).min(1, LANES).max(MAX_LANES, LANES).describe('Number of lanes.');
 const hasShoulder = z.boolean().describe('Whether the carriageway has a hard shoulder.');
+const unitsOfPlace = speedUnits.describe(
+  'The units in which the speeds of the place are studied unless a question names others. null: those of the service (`SPEED_UNITS`). The limit stays in km/h.',
+);
 
 export const createLocationInput = z.object({
   name,
@@ -58,6 +71,7 @@ export const createLocationInput = z.object({
   direction: direction.nullish().transform((value) => value ?? null),
   lanes: lanes.nullish().transform((value) => value ?? null),
   hasShoulder: hasShoulder.nullish().transform((value) => value ?? null),
+  speedUnits: unitsOfPlace.nullish().transform((value) => value ?? null),
 });
 export type CreateLocationInput = z.infer<typeof createLocationInput>;
 
@@ -73,6 +87,7 @@ export const updateLocationInput = z.object({
   direction: direction.nullable().optional(),
   lanes: lanes.nullable().optional(),
   hasShoulder: hasShoulder.nullable().optional(),
+  speedUnits: unitsOfPlace.nullable().optional(),
   validFrom: timeInput
     .optional()
     .describe(

@@ -5,7 +5,7 @@ import { direction, LANE_NAME_MAX, lane, MAX_LANES, movement } from './movements
 import { pageTotals, paging } from './page.ts';
 import { optionalText, text, trimmedText } from './text.ts';
 import { timeInput } from './time.ts';
-import { legs, pointDirections, turns } from './values.ts';
+import { legs, pointDirections, speedUnitNames, turns } from './values.ts';
 
 // Measuring points (the cross-sections at which traffic is counted), and which channels of which sensors count there.
 
@@ -21,7 +21,6 @@ export const facilities = [
 ] as const;
 export const roadSettings = ['URBAN', 'RURAL'] as const;
 export const assignmentRoles = ['COUNT', 'SPEED', 'CLASS', 'PLATE', 'VERIFY'] as const;
-export const speedUnits = ['KMH', 'MPH'] as const;
 
 /** Maximum number of measuring points of one location. */
 export const MAX_MEASURING_POINTS = 100;
@@ -67,7 +66,7 @@ const correctionAngle = z
     'The angle between the beam and the direction of travel, in degrees: a radar measures the speed times its cosine. Speeds are divided by the cosine when they are read.',
   );
 const speedUnit = z
-  .enum(speedUnits)
+  .enum(speedUnitNames)
   .describe(
     'MPH: the device measures whole miles per hour, from which its km/h were converted; KMH: whole km/h. null: found out from the speeds.',
   );

@@ -6,7 +6,7 @@ import { person } from './person.ts';
 import { reportFormat } from './reports.ts';
 import { optionalText, trimmedText } from './text.ts';
 import { ONE_PLACE, onePlace, timezone, trafficPlace, trafficRange } from './traffic.ts';
-import { studyKinds, studyStatuses } from './values.ts';
+import { type SpeedUnits, studyKinds, studyStatuses } from './values.ts';
 
 // Studies: figures of traffic that are frozen, with the data on which they are based, and signed.
 
@@ -65,8 +65,13 @@ export type CreateStudyInput = z.infer<typeof createStudyInput>;
 
 type Without<Each, Fields extends PropertyKey> = Each extends unknown ? Omit<Each, Fields> : never;
 
-/** What is studied: the input without the words about it. */
-export type StudySubject = Without<CreateStudyInput, 'title' | 'notes'>;
+/** What is to be studied: the input without the words about it. */
+export type GivenSubject = Without<CreateStudyInput, 'title' | 'notes'>;
+
+type WithUnits<Each> = Each extends { units?: SpeedUnits | undefined } ? Each & { units: SpeedUnits } : Each;
+
+/** What is studied. Speeds have units, so that the figures do not change with those of the place. */
+export type StudySubject = WithUnits<GivenSubject>;
 
 /** The data of a study, as the table of its CSV file. */
 export interface StudyTable {

@@ -138,6 +138,10 @@ export const sensorStatuses = ['ONLINE', 'OFFLINE', 'MAINTENANCE', 'ERROR'] as c
 export const clockStates = ['OK', 'WARNING', 'ERROR', 'UNKNOWN'] as const;
 export const clockHints = ['CLOCK', 'TIME_ZONE', 'LATE'] as const;
 
+/** The units of speeds. */
+export const speedUnitNames = ['KMH', 'MPH'] as const;
+export type SpeedUnits = (typeof speedUnitNames)[number];
+
 export const trafficIntervals = ['5min', '15min', '60min', 'day'] as const;
 
 /** Maximum number of intervals in one answer about traffic. */

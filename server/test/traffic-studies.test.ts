@@ -257,6 +257,58 @@ describe('a speed study', () => {
   });
 });
 
+describe('the units of a speed study', async () => {
+  const miles = await sharedGantry({ config: { SPEED_UNITS: 'MPH' } });
+  const as = { token: await miles.tokenFor('ADMIN') };
+  const add = (speedUnits?: string) =>
+    miles.ok('locations.create', { name: randomUUID(), speedLimit: 50, speedUnits }, as);
+  const unitsOf = async (input: object) =>
+    (await miles.ok('traffic.getSpeedStudy', { ...RANGE, ...input }, as)).units;
+
+  it('are those that are asked for, else those of the place, else those of the service', async () => {
+    const [{ id: own }, { id: other }] = [await add(), await add('KMH')];
+    expect(await unitsOf({ locationId: own })).toBe('MPH');
+    expect(await unitsOf({ locationId: other })).toBe('KMH');
+    expect(await unitsOf({ locationId: other, units: 'MPH' })).toBe('MPH');
+    const sensor = { name: 'Radar', deviceId: randomUUID(), type: 'RADAR', locationId: other };
+    const { id: sensorId } = await miles.ok('sensors.create', sensor, as);
+    const { id: pointId } = await miles.ok('points.create', { locationId: other, name: 'North' }, as);
+    for (const place of [{ sensorId }, { pointId }]) expect(await unitsOf(place)).toBe('KMH');
+    const side = (locationId: string) => ({ locationId, ...RANGE });
+    const compared = await miles.ok('traffic.compareStudies', { before: side(other), after: side(own) }, as);
+    expect(compared).toMatchObject({ before: { units: 'KMH' }, after: { units: 'KMH' } });
+    expect(
+      await gantry.ok('traffic.getSpeedStudy', { ...RANGE, locationId: await addLocation() }, { token }),
+    ).toMatchObject({ units: 'KMH' });
+  });
+
+  it('stay those of a study when those of its place change', async () => {
+    const { id: locationId } = await add('KMH');
+    const make = (input: object) => miles.ok('studies.create', { title: 'Ring', ...input }, as);
+    const study = await make({ kind: 'SPEED', locationId, ...RANGE });
+    const side = { locationId, ...RANGE };
+    const comparison = await make({ kind: 'COMPARISON', before: side, after: side });
+    await miles.ok('locations.update', { id: locationId, speedUnits: null }, as);
+    expect(await unitsOf({ locationId })).toBe('MPH');
+    for (const { id } of [study, comparison])
+      expect(await miles.ok('studies.get', { id }, as)).toMatchObject({ options: { units: 'KMH' } });
+    expect(await miles.ok('studies.get', { id: study.id }, as)).toMatchObject({ figures: { units: 'KMH' } });
+  });
+
+  it('are shown with one location, and are KMH or MPH', async () => {
+    const { id, ...created } = await add('MPH');
+    expect(created).not.toHaveProperty('speedUnits');
+    expect(await miles.ok('locations.getById', { id }, as)).toMatchObject({
+      speedUnits: 'MPH',
+      speedLimit: 50,
+    });
+    await miles.ok('locations.update', { id, name: 'Ring' }, as);
+    expect(await miles.ok('locations.getById', { id }, as)).toMatchObject({ speedUnits: 'MPH' });
+    const refused = await miles.refusal('locations.update', { id, speedUnits: 'mph' }, as);
+    expect(refused).toMatchObject({ status: 400 });
+  });
+});
+
 describe('the turning movement count of a city, as single vehicles', async () => {
   const { id: sensorId, apiKey } = await register('RADAR');
   const day = '2018-02-27';

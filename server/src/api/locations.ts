@@ -4,6 +4,7 @@ import {
   deleteLocationOutput,
   listLocationsInput,
   location,
+  locationInFull,
   locationsPage,
   roadsOutput,
   updateLocationInput,
@@ -27,7 +28,7 @@ export const locationsRouter = router({
   getById: signedIn
     .meta({ summary: 'Get one location' })
     .input(byId)
-    .output(location)
+    .output(locationInFull)
     .query(({ ctx, input }) => getLocation(ctx.app.db, input.id)),
 
   create: allowed('manageSensors')

@@ -2,6 +2,7 @@ import { resolve } from 'node:path';
 import proxyAddress from '@fastify/proxy-addr';
 import { type Role, role } from '@gantry/contract/permissions';
 import { switchableFeatures } from '@gantry/contract/system';
+import { speedUnitNames } from '@gantry/contract/values';
 import { z } from 'zod';
 import { addressFlaw } from './database/address.ts';
 import { isThisMachine, parseAllowedHost } from './hosts.ts';
@@ -180,6 +181,12 @@ export const configKeys = {
       'A sensor may send this many times its `eventsPerMin` (or 20, if that is less) per minute to each of the `WORKERS`, and as many messages through each of its connections; beyond that, it receives 429 with `Retry-After`. The allowance of one minute, and at least 2,000 events, may arrive at once. The default is more than a machine can ingest. Lower it, for example to 100, so that a leaked key cannot fill the disk.',
     ),
   ORGANIZATION: z.string().max(200).default('Gantry').describe('Name of the operator, shown in the licence.'),
+  SPEED_UNITS: z
+    .enum(speedUnitNames)
+    .default('KMH')
+    .describe(
+      'Units of speed studies for locations without units of their own (`locations.update`): KMH or MPH. Other speeds are in km/h.',
+    ),
   PUBLIC_SENSOR_KEYS: flag
     .default(false)
     .describe(

@@ -3,6 +3,7 @@ import type {
   CreateLocationInput,
   ListLocationsInput,
   Location,
+  LocationInFull,
   UpdateLocationInput,
 } from '@gantry/contract/locations';
 import type { Page } from '@gantry/contract/page';
@@ -24,13 +25,14 @@ const columns = {
   direction: locations.direction,
   lanes: locations.lanes,
   hasShoulder: locations.hasShoulder,
+  speedUnits: locations.speedUnits,
   sensorCount: count(sensors.id),
   createdAt: locations.createdAt,
   updatedAt: locations.updatedAt,
 };
 
 /** @throws AppError `notFound` */
-export async function getLocation(db: Executor, id: string): Promise<Location> {
+export async function getLocation(db: Executor, id: string): Promise<LocationInFull> {
   return found(isUuid(id) ? await selectLocations(db).where(eq(locations.id, id)) : [], 'Location');
 }
 

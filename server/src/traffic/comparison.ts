@@ -1,5 +1,6 @@
+import type { SpeedUnits } from '@gantry/contract/values';
 import { roundTo } from './bin.ts';
-import { percentileOf, type SpeedUnits, sampleOf } from './speed-sample.ts';
+import { percentileOf, sampleOf } from './speed-sample.ts';
 import {
   MIN_MEASURED,
   momentsOf,

@@ -1,6 +1,7 @@
 import { DAY_MS } from '@gantry/contract/durations';
 import { isUuid } from '@gantry/contract/id';
 import type { TopLocations } from '@gantry/contract/traffic';
+import type { SpeedUnits } from '@gantry/contract/values';
 import { eq, sql } from 'drizzle-orm';
 import { sortedName } from '../platform/database/case-folded.ts';
 import { moment } from '../platform/database/moment.ts';
@@ -88,6 +89,20 @@ export async function getPlace(
   if (!row) throw notFound('Location');
   const limits = (await locationLimits.read(db, [row.id])).get(row.id) ?? always(row.speedLimit);
   return { kind: 'location', ...row, locationId: row.id, limits: onSlots(limits) };
+}
+
+/** The units that are entered for the location of a place; null for none. */
+export async function readSpeedUnits(
+  db: Executor,
+  { sensorId, locationId, pointId }: WantedPlace,
+): Promise<SpeedUnits | null> {
+  const id = sensorId ?? locationId ?? pointId;
+  if (id === undefined || !isUuid(id)) return null;
+  // The id of a location is also that of its only point, if none is entered.
+  const { rows } = await db.execute<{ speed_units: SpeedUnits | null }>(sql`
+    SELECT speed_units FROM locations WHERE id = coalesce((SELECT location_id FROM sensors WHERE id = ${id}::uuid),
+      (SELECT location_id FROM measuring_points WHERE id = ${id}::uuid), ${id}::uuid)`);
+  return rows[0]?.speed_units ?? null;
 }
 
 /** Whether a placement is at a location, or (null) at none that still exists. */

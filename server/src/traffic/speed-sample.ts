@@ -1,9 +1,8 @@
+import type { SpeedUnits } from '@gantry/contract/values';
 import { invalidInput } from '../platform/error.ts';
 import { type Speeds, sumOfSpeeds } from './speeds.ts';
 
 // Speeds of vehicles in the order of their ranks, from which the figures of a study follow.
-
-export type SpeedUnits = 'KMH' | 'MPH';
 
 /**
  * How a percentile is read:

@@ -1,3 +1,4 @@
+import type { SpeedUnits } from '@gantry/contract/values';
 import { type BinStatus, roundTo } from './bin.ts';
 import {
   countBelow,
@@ -11,7 +12,6 @@ import {
   type SpeedClass,
   type SpeedSample,
   type SpeedSource,
-  type SpeedUnits,
   sampleOf,
   speedAtRank,
 } from './speed-sample.ts';

@@ -5,13 +5,15 @@ import type {
   SpeedStudyOfPlace,
   StudyComparison,
 } from '@gantry/contract/figures';
+import type { SpeedUnits } from '@gantry/contract/values';
+import type { Core } from '../platform/context.ts';
 import { heldAt } from '../platform/history.ts';
 import { type Interval, offsetsOf, requireRange } from '../platform/time.ts';
 import { compareStudies } from './comparison.ts';
 import type { WantedVehicles } from './counting.ts';
 import { type Parts, readTraffic, segmentsWithin } from './figures.ts';
 import { speedsAt } from './flow.ts';
-import { getPlace, type WantedPlace } from './places-store.ts';
+import { getPlace, readSpeedUnits, type WantedPlace } from './places-store.ts';
 import { localBounds, requireFewPoints } from './range.ts';
 import { cutSegments, segmentsOf } from './segments.ts';
 import { requireClasses } from './speed-sample.ts';
@@ -99,12 +101,23 @@ export function partOfWeek({ days, hours }: Sample, timezone: string): ((time: n
   };
 }
 
+type Configured = Parts & { readonly config: Pick<Core['config'], 'SPEED_UNITS'> };
+
+/** The units of a question about the speeds at a place: those that it names, those of the place, or those of the service. */
+export async function unitsOf(
+  { db, config }: Pick<Configured, 'db' | 'config'>,
+  place: WantedPlace,
+  named: SpeedUnits | undefined,
+): Promise<SpeedUnits> {
+  return named ?? (await readSpeedUnits(db, place)) ?? config.SPEED_UNITS;
+}
+
 /**
  * The speeds at a place, and their figures.
  * @throws AppError `notFound`; `badRequest` for a range that ends before it starts or is too long, and for classes that
  * are not in order or overlap
  */
-export async function studySpeeds(parts: Parts, input: SpeedStudyInput) {
+export async function studySpeeds(parts: Parts, input: SpeedStudyInput & { readonly units: SpeedUnits }) {
   const range = requireRange(input, parts.settings.current().timezone);
   const { units, method, binEdges, days, hours, vehicleClass } = input;
   if (binEdges) requireClasses(binEdges);
@@ -118,19 +131,21 @@ export async function studySpeeds(parts: Parts, input: SpeedStudyInput) {
 }
 
 /** The figures of the speeds at a place. @throws AppError as `studySpeeds` does */
-export async function getSpeedStudy(parts: Parts, input: SpeedStudyInput): Promise<SpeedStudyOfPlace> {
+export async function getSpeedStudy(parts: Configured, input: SpeedStudyInput): Promise<SpeedStudyOfPlace> {
   const { timezone } = parts.settings.current();
-  const { study } = await studySpeeds(parts, input);
+  const units = await unitsOf(parts, input, input.units);
+  const { study } = await studySpeeds(parts, { ...input, units });
   return { timezone, ...study };
 }
 
 /** The speeds before and after a measure. @throws AppError as `getSpeedStudy` does */
 export async function compareSpeeds(
-  parts: Parts,
-  { before, after, units }: CompareStudiesInput,
+  parts: Configured,
+  { before, after, units: named }: CompareStudiesInput,
 ): Promise<StudyComparison> {
   const { timezone } = parts.settings.current();
   const [former, latter] = [requireRange(before, timezone), requireRange(after, timezone)];
+  const units = await unitsOf(parts, before, named);
   const [first, second] = await Promise.all([
     readSpeeds(parts, before, former),
     readSpeeds(parts, after, latter),

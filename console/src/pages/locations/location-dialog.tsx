@@ -1,5 +1,5 @@
-import type { Location } from '@gantry/contract/locations';
-import { pointDirections } from '@gantry/contract/values';
+import type { LocationInFull } from '@gantry/contract/locations';
+import { pointDirections, speedUnitNames } from '@gantry/contract/values';
 import { useQueryClient } from '@tanstack/react-query';
 import { useNavigate } from '@tanstack/react-router';
 import { useTranslation } from 'react-i18next';
@@ -14,7 +14,7 @@ import { ChoiceField } from '../../ui/select.tsx';
 
 interface LocationDialogProps {
   /** The location to edit; absent for a new one. */
-  readonly location?: Location;
+  readonly location?: LocationInFull;
   readonly onClose: () => void;
 }
 
@@ -23,7 +23,7 @@ export function LocationDialog({ location: given, onClose }: LocationDialogProps
   const { before: location, refuseUnseen } = useSeen(given, () =>
     api.locations.getById.query({ id: given?.id ?? '' }),
   );
-  const { t } = useTranslation(['locations', 'common']);
+  const { t } = useTranslation(['locations', 'studies', 'common']);
   const client = useQueryClient();
   const navigate = useNavigate();
   const { say } = useNotices();
@@ -68,6 +68,15 @@ export function LocationDialog({ location: given, onClose }: LocationDialogProps
         error={form.errorOf('speedLimit')}
       />
       <RoadFields location={location} errorOf={form.errorOf} />
+      <ChoiceField
+        label={t('fields.speedUnits')}
+        name="speedUnits"
+        defaultValue={location?.speedUnits ?? ''}
+        options={[
+          { value: '', label: t('fields.serviceUnits') },
+          ...speedUnitNames.map((value) => ({ value, label: t(`studies:units.${value}`) })),
+        ]}
+      />
       <Field
         label={t('fields.description')}
         name="description"
@@ -134,9 +143,10 @@ function read(entered: Entered) {
     speedLimit: entered.numberOrNull('speedLimit'),
     road: entered.textOrNull('road'),
     kilometre: entered.numberOrNull('kilometre'),
-    direction: entered.textOrNull('direction') as Location['direction'],
+    direction: entered.textOrNull('direction') as LocationInFull['direction'],
     lanes: entered.numberOrNull('lanes'),
     hasShoulder: hasShoulder === '' ? null : hasShoulder === 'true',
+    speedUnits: entered.textOrNull('speedUnits') as LocationInFull['speedUnits'],
     description: entered.textOrNull('description'),
   };
 }

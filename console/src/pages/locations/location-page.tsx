@@ -1,4 +1,4 @@
-import type { Location } from '@gantry/contract/locations';
+import type { Location, LocationInFull } from '@gantry/contract/locations';
 import { useQuery } from '@tanstack/react-query';
 import { useNavigate, useParams } from '@tanstack/react-router';
 import { useState } from 'react';
@@ -27,11 +27,11 @@ export function LocationPage() {
   );
 }
 
-function LocationView({ location }: { readonly location: Location }) {
-  const { t, i18n } = useTranslation('locations');
+function LocationView({ location }: { readonly location: LocationInFull }) {
+  const { t, i18n } = useTranslation(['locations', 'studies']);
   const mayManage = useMay('manageSensors');
-  const { id, name, address, speedLimit, description, createdAt } = location;
   const { road, kilometre, direction, lanes, hasShoulder } = location;
+  const { id, name, address, speedLimit, speedUnits, description, createdAt } = location;
   return (
     <ResourcePage
       name={name}
@@ -67,6 +67,7 @@ function LocationView({ location }: { readonly location: Location }) {
                 [t('fields.direction'), direction === 'BOTH' ? t('bothDirections') : direction],
                 [t('fields.lanes'), lanes?.toLocaleString(i18n.language)],
                 [t('fields.hasShoulder'), hasShoulder !== null && t(hasShoulder ? 'yes' : 'no')],
+                [t('fields.speedUnits'), speedUnits && t(`studies:units.${speedUnits}`)],
                 [t('fields.description'), description && <bdi>{description}</bdi>],
                 [t('fields.createdAt'), <Moment key="created" at={createdAt} />],
               ]}
@@ -101,7 +102,7 @@ function PlaceOf({ location }: { readonly location: Location }) {
   );
 }
 
-function Commands({ location }: { readonly location: Location }) {
+function Commands({ location }: { readonly location: LocationInFull }) {
   const { t } = useTranslation('locations');
   const navigate = useNavigate();
   return (

@@ -23,10 +23,11 @@ import type {
   ReportPeriod,
   ReportStatus,
 } from '@gantry/contract/reports';
-import type { Sensor, SensorStatus, SensorType } from '@gantry/contract/sensors';
 import type { RotaLayer, StoredOverride } from '@gantry/contract/rotas';
+import type { Sensor, SensorStatus, SensorType } from '@gantry/contract/sensors';
 import type { StudyKind, StudyStatus, StudySubject, StudyTable } from '@gantry/contract/studies';
 import type { TimezoneSettings } from '@gantry/contract/system';
+import type { SpeedUnits } from '@gantry/contract/values';
 import type { DeliveryKind, DeliveryStatus, WebhookFilter, WebhookKind } from '@gantry/contract/webhooks';
 import {
   bigint,
@@ -169,6 +170,7 @@ export const locations = pgTable('locations', {
   direction: text('direction').$type<Location['direction']>(),
   lanes: smallint('lanes'),
   hasShoulder: boolean('has_shoulder'),
+  speedUnits: text('speed_units').$type<SpeedUnits>(),
   createdAt: moment('created_at').notNull().defaultNow(),
   updatedAt: moment('updated_at').notNull().defaultNow(),
 });

@@ -1,4 +1,4 @@
-import type { StudySubject, StudyTable } from '@gantry/contract/studies';
+import type { GivenSubject, StudySubject, StudyTable } from '@gantry/contract/studies';
 import type { TimezoneSettings } from '@gantry/contract/system';
 import type { Executor } from '../../platform/database/transaction.ts';
 import { type Interval, requireRange } from '../../platform/time.ts';
@@ -24,14 +24,14 @@ export interface StudyContent {
 type Of<Kind extends StudySubject['kind']> = Extract<StudySubject, { readonly kind: Kind }>;
 
 /** The range of a study; of a comparison, from the first to the last time of both parts. @throws AppError `badRequest` */
-export function rangeOfStudy(subject: StudySubject, timezone: string): Interval {
+export function rangeOfStudy(subject: GivenSubject, timezone: string): Interval {
   if (subject.kind !== 'COMPARISON') return requireRange(subject, timezone);
   const [before, after] = [requireRange(subject.before, timezone), requireRange(subject.after, timezone)];
   return { from: Math.min(before.from, after.from), until: Math.max(before.until, after.until) };
 }
 
 /** Refuses what can be told to be wrong without the data. @throws AppError `badRequest` */
-export function requireStudy(subject: StudySubject, timezone: string): void {
+export function requireStudy(subject: GivenSubject, timezone: string): void {
   const range = rangeOfStudy(subject, timezone);
   if (subject.kind === 'SPEED') {
     if (subject.binEdges) requireClasses(subject.binEdges);

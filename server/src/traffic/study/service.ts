@@ -1,6 +1,7 @@
 import { mayDo, permissionNames } from '@gantry/contract/permissions';
 import {
   type CreateStudyInput,
+  type GivenSubject,
   MAX_STUDY_DIFFERENCES,
   type Study,
   type StudySubject,
@@ -16,6 +17,7 @@ import { type Executor, inSnapshot, inTransaction } from '../../platform/databas
 import { AppError } from '../../platform/error.ts';
 import { version } from '../../platform/installation.ts';
 import { requireRange } from '../../platform/time.ts';
+import { unitsOf } from '../studies.ts';
 import { rangeOfStudy, readStudy, requireStudy, type StudyContent } from './figures.ts';
 import {
   changeStudy,
@@ -42,7 +44,7 @@ export async function createStudy(
   const { timezone } = settings;
   requireStudy(given, timezone);
   const { from, until } = rangeOfStudy(given, timezone);
-  const subject = inAbsoluteTimes(given, timezone);
+  const subject = inAbsoluteTimes(await withUnits(app, given), timezone);
   const placeName = await placeNameOf(app.db, subject);
   const authorName = await nameOf(app.db, actor.id);
   const row = await inTransaction(app.db, async (tx) => {
@@ -236,6 +238,14 @@ async function placeNameOf(db: Executor, subject: StudySubject): Promise<string>
   if (subject.kind !== 'COMPARISON') return getPlaceName(db, subject);
   const names = [await getPlaceName(db, subject.before), await getPlaceName(db, subject.after)];
   return [...new Set(names)].join(' – ');
+}
+
+/** A subject with the units of its speeds, if it has any. */
+async function withUnits(app: ActorContext['app'], subject: GivenSubject): Promise<StudySubject> {
+  if (subject.kind === 'SPEED') return { ...subject, units: await unitsOf(app, subject, subject.units) };
+  if (subject.kind === 'COMPARISON')
+    return { ...subject, units: await unitsOf(app, subject.before, subject.units) };
+  return subject;
 }
 
 /** The subject with times that mean the same in every time zone. */

@@ -1,4 +1,5 @@
 import type { StudyComparison } from '@gantry/contract/figures';
+import type { SpeedUnits } from '@gantry/contract/values';
 import { keepPreviousData, useQuery } from '@tanstack/react-query';
 import type { TFunction } from 'i18next';
 import { useCallback, useMemo } from 'react';
@@ -19,7 +20,7 @@ import { ScrolledTable } from '../../../ui/scrolled-table.tsx';
 import type { Subject } from '../comparison.ts';
 import { usePlaceName } from '../place.tsx';
 import { type FigureRow, figureRows, limitDigits } from './speed-figures.tsx';
-import { changeOf, comparisonInput, type SpeedUnits, upToBoth } from './speed-study.ts';
+import { changeOf, comparisonInput, upToBoth } from './speed-study.ts';
 import { Loaded } from './states.tsx';
 import { FigureTile, Tiles } from './tile.tsx';
 import { useNumbers } from './use-numbers.ts';
@@ -27,7 +28,7 @@ import { useNumbers } from './use-numbers.ts';
 interface SpeedComparisonProps {
   readonly before: Subject;
   readonly after: Subject;
-  readonly units: SpeedUnits;
+  readonly units: SpeedUnits | undefined;
   readonly today: string;
 }
 

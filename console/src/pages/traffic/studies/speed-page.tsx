@@ -1,3 +1,4 @@
+import { speedUnitNames } from '@gantry/contract/values';
 import { Link, useNavigate, useSearch } from '@tanstack/react-router';
 import { useTranslation } from 'react-i18next';
 import { besides, type DayRange } from '../../../shared/range/days.ts';
@@ -28,7 +29,7 @@ function Speeds({ today }: { readonly today: string }) {
   const change = (values: Readonly<Record<string, unknown>>) =>
     void navigate({ search: (all) => ({ ...all, ...values }) });
   const { place, days } = chosenSubject(search, today);
-  const { view, units = 'KMH', method = 'LINEAR', classes, weekdays, hours, vehicleClass } = search;
+  const { view, units, method = 'LINEAR', classes, weekdays, hours, vehicleClass } = search;
   const earlier = besides(days, -1);
   const { beforeStart: startDate = earlier.startDate, beforeEnd: endDate = earlier.endDate } = search;
   const before = {
@@ -36,7 +37,7 @@ function Speeds({ today }: { readonly today: string }) {
     days: startDate <= endDate ? { startDate, endDate } : { startDate: endDate, endDate: startDate },
   };
   const choice = { days, units, method, classes, weekdays, hours, vehicleClass };
-  const options = view === 'compare' ? { units } : speedOptions(choice);
+  const options = view === 'compare' ? { ...(units && { units }) } : speedOptions(choice);
   const about: StudyAbout | null =
     place &&
     options &&
@@ -47,9 +48,12 @@ function Speeds({ today }: { readonly today: string }) {
     <>
       <Select
         label={t('speed.units')}
-        value={units}
-        options={(['KMH', 'MPH'] as const).map((value) => ({ value, label: t(`units.${value}`) }))}
-        onChange={(value) => change({ units: value })}
+        value={units ?? ''}
+        options={[
+          { value: '', label: t('speed.ownUnits') },
+          ...speedUnitNames.map((value) => ({ value: value as string, label: t(`units.${value}`) })),
+        ]}
+        onChange={(value) => change({ units: value || undefined })}
       />
       {view === undefined && <SpeedFilters choice={choice} onChange={change} />}
       {view === 'compare' && <BeforeFields {...{ today, before }} onChange={change} />}

@@ -1,10 +1,10 @@
 import type { CompareStudiesInput, SpeedStudyInput, SpeedStudyOfPlace } from '@gantry/contract/figures';
+import type { SpeedUnits } from '@gantry/contract/values';
 import type { DayRange } from '../../../shared/range/days.ts';
 import type { Place, Subject } from '../comparison.ts';
 import type { speedClasses } from '../search.ts';
 import { weekdayNames } from '../search.ts';
 
-export type SpeedUnits = SpeedStudyInput['units'];
 /** The first and the last whole speed of a class. */
 export type SpeedClass = readonly [from: number, to: number];
 
@@ -12,7 +12,8 @@ export type SpeedClass = readonly [from: number, to: number];
 export interface SpeedChoice {
   readonly place: Place;
   readonly days: DayRange;
-  readonly units: SpeedUnits;
+  /** Absent: those of the place. */
+  readonly units: SpeedUnits | undefined;
   readonly method: SpeedStudyInput['method'];
   /** The classes of the method CLASSED as they were entered; absent: those of `usualClasses`. */
   readonly classes: string | undefined;
@@ -26,7 +27,7 @@ const FASTEST = { KMH: 250, MPH: 155 } as const;
 const CLASS_WIDTH = 5;
 
 /** Classes of five units: 1 to 5, 6 to 10, and so on up to the highest speed that the service believes. */
-export function usualClasses(units: SpeedUnits): SpeedClass[] {
+export function usualClasses(units: SpeedUnits = 'KMH'): SpeedClass[] {
   return Array.from({ length: FASTEST[units] / CLASS_WIDTH }, (_, at) => [
     at * CLASS_WIDTH + 1,
     (at + 1) * CLASS_WIDTH,
@@ -57,7 +58,7 @@ export function speedOptions(choice: Omit<SpeedChoice, 'place' | 'days'>) {
   const binEdges = classes === undefined ? usualClasses(units) : classesOf(classes);
   if (method === 'CLASSED' && binEdges === null) return null;
   return {
-    units,
+    ...(units && { units }),
     method,
     ...(method === 'CLASSED' && { binEdges: binEdges?.map(([from, to]) => [from, to]) }),
     ...(weekdays && { days: weekdays.map((name) => weekdayNames.indexOf(name)) }),
@@ -67,9 +68,9 @@ export function speedOptions(choice: Omit<SpeedChoice, 'place' | 'days'>) {
 }
 
 /** The input of `traffic.compareStudies`. */
-export function comparisonInput(before: Subject, after: Subject, units: SpeedUnits) {
+export function comparisonInput(before: Subject, after: Subject, units: SpeedUnits | undefined) {
   const side = ({ place, days }: Subject) => ({ ...place, ...days }) as CompareStudiesInput['before'];
-  return { before: side(before), after: side(after), units };
+  return { before: side(before), after: side(after), ...(units && { units }) };
 }
 
 type SpeedBin = SpeedStudyOfPlace['bins'][number];
