@@ -77,6 +77,26 @@ export interface Movement {
 /** The name of a class scheme. */
 export const classScheme = z.enum(classSchemeNames, `Use one of the schemes ${classSchemeNames.join(', ')}`);
 
+/** All schemes with their classes, in the order in which they are listed. */
+export const classSchemesOutput = z.object({
+  schemes: z.array(
+    z.object({
+      scheme: classScheme,
+      classes: z.array(
+        z.object({
+          code: z.string().describe('As in `vehicleClass` of an event and `byClass` of a count.'),
+          name: z.string(),
+          mode: z
+            .enum(['MOTOR', 'BICYCLE', 'PEDESTRIAN', 'OTHER'])
+            .describe('`volume` counts MOTOR; bicycles and pedestrians are series of their own.'),
+          isHeavy: z.boolean().describe('Whether it counts in the share of heavy vehicles.'),
+          pce: z.number().describe('Passenger car equivalents on level terrain.'),
+        }),
+      ),
+    }),
+  ),
+});
+
 /** The class of a vehicle, by its code in a scheme. */
 export const vehicleClass = z
   .strictObject({ scheme: classScheme, code: z.string() }, onlyFields('scheme and code'))

@@ -161,6 +161,8 @@ const inputs = (): Partial<Record<ProcedurePath, Input>> => {
     'traffic.getFactors': { sensorId: planted.sensorId, year: 2026 },
     'traffic.getDesignHours': { sensorId: planted.sensorId, year: 2026 },
     'traffic.getSpeedStudy': { sensorId: planted.sensorId, ...range },
+    'traffic.getHeadways': { sensorId: planted.sensorId, ...range },
+    'traffic.getDensity': { sensorId: planted.sensorId, ...range },
     'traffic.getTmgFile': {
       ...{ sensorId: planted.sensorId, year: 2026, month: 3, records: 'VOLUME' },
       ...{ stateCode: '11', stationId: '1', direction: 'NB' },

@@ -27,6 +27,8 @@ describe('a range that ends before it starts', () => {
     ['traffic.getTurningMovements', { sensorId, ...backwards }],
     ['traffic.getDailyVolumes', { sensorId, ...backwards }],
     ['traffic.getSpeedStudy', { sensorId, ...backwards }],
+    ['traffic.getHeadways', { sensorId, ...backwards }],
+    ['traffic.getDensity', { sensorId, ...backwards }],
     [
       'traffic.compareStudies',
       {
@@ -101,6 +103,7 @@ describe('a range of figures', () => {
     ['traffic.getTurningMovements', { sensorId }],
     ['traffic.getDailyVolumes', { sensorId }],
     ['traffic.getSpeedStudy', { sensorId }],
+    ['traffic.getHeadways', { sensorId }],
     ['traffic.getTopLocations', {}],
   ];
   it.each(

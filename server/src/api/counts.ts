@@ -1,8 +1,10 @@
 import { importCountsInput, importedCounts } from '@gantry/contract/count-files';
 import { ingestCountsInput, ingestCountsOutput } from '@gantry/contract/counts';
+import { classSchemesOutput } from '@gantry/contract/movements';
+import { classSchemeNames, classSchemes } from '@gantry/contract/vehicle-classes';
 import { importCounts } from '../traffic/files/import.ts';
 import { storePeriods } from '../traffic/periods.ts';
-import { allowed, device, router } from './procedures.ts';
+import { allowed, device, router, signedIn } from './procedures.ts';
 
 /** Number of periods that the rate limit takes for one event. */
 const PERIODS_PER_EVENT = 10;
@@ -32,4 +34,13 @@ export const countsRouter = router({
     .input(importCountsInput)
     .output(importedCounts)
     .mutation(({ ctx, input }) => importCounts(ctx, input)),
+});
+
+export const classSchemesRouter = router({
+  get: signedIn
+    .meta({ summary: 'Get the schemes of vehicle classes' })
+    .output(classSchemesOutput)
+    .query(() => ({
+      schemes: classSchemeNames.map((scheme) => ({ scheme, classes: [...classSchemes[scheme]] })),
+    })),
 });

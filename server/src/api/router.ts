@@ -3,7 +3,7 @@ import { calendarsRouter } from './calendars.ts';
 import { channelsRouter } from './channels.ts';
 import { connectionsRouter } from './connections.ts';
 import { contactsRouter } from './contacts.ts';
-import { countsRouter } from './counts.ts';
+import { classSchemesRouter, countsRouter } from './counts.ts';
 import { eventsRouter } from './events.ts';
 import { incidentsRouter } from './incidents.ts';
 import { liveRouter } from './live.ts';
@@ -32,6 +32,7 @@ export const appRouter = router({
   connections: connectionsRouter,
   events: eventsRouter,
   counts: countsRouter,
+  classSchemes: classSchemesRouter,
   locations: locationsRouter,
   points: pointsRouter,
   assignments: assignmentsRouter,

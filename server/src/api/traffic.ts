@@ -15,6 +15,7 @@ import {
   speedStudyInput,
   studyComparison,
 } from '@gantry/contract/figures';
+import { density, densityInput, headways, headwaysInput } from '@gantry/contract/headways';
 import {
   dataQuality,
   dataQualityInput,
@@ -38,7 +39,9 @@ import {
 } from '@gantry/contract/traffic';
 import { turningMovements, turningMovementsInput } from '@gantry/contract/turning-movements';
 import { getDataQuality, listDataReviews, reviewData } from '../traffic/data-quality.ts';
+import { getDensity } from '../traffic/density.ts';
 import { getTmgFile } from '../traffic/files/tmg-export.ts';
+import { getHeadways } from '../traffic/headways.ts';
 import { getOutages } from '../traffic/outages.ts';
 import {
   getFlow,
@@ -173,6 +176,28 @@ export const trafficRouter = router({
     .input(compareStudiesInput)
     .output(studyComparison)
     .query(({ ctx: { app }, input }) => compareSpeeds(app, input)),
+
+  getHeadways: signedIn
+    .meta({
+      question: true,
+      summary: 'Get how closely vehicles follow each other, by lane',
+      notes:
+        'Of the motor vehicles in the volume of traffic.getFlow whose events are still stored. Sensors that send counts of intervals have no single vehicles. At most 500,000 vehicles.',
+    })
+    .input(headwaysInput)
+    .output(headways)
+    .query(({ ctx: { app }, input }) => getHeadways(app, input)),
+
+  getDensity: signedIn
+    .meta({
+      question: true,
+      summary: 'Get the density of traffic by interval and lane',
+      notes:
+        'Flow divided by the space mean speed; without speeds, from the occupancy. At most 10,000 intervals.',
+    })
+    .input(densityInput)
+    .output(density)
+    .query(({ ctx: { app }, input }) => getDensity(app, input)),
 
   getTmgFile: signedIn
     .meta({

@@ -21,6 +21,7 @@ const featureOfPath: Readonly<Record<string, SwitchableFeature>> = {
 const featureOfGroup: Readonly<Record<string, SwitchableFeature>> = {
   points: 'locations',
   calendars: 'traffic',
+  classSchemes: 'traffic',
   assignments: 'locations',
   studies: 'traffic',
 };

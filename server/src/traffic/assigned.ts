@@ -1,17 +1,10 @@
 import type { EventType } from '@gantry/contract/events';
 import type { MeasuringPoint, StoredChannel } from '@gantry/contract/points';
 import { type Interval, slotOf } from '../platform/time.ts';
-import { hasDirection, isInChannel, specificity } from './channels.ts';
-import {
-  type Counts,
-  isPlausibleBin,
-  type Kind,
-  measure,
-  type Packed,
-  type SingleVehicle,
-  source,
-} from './slots-store.ts';
+import { hasDirection, isInChannel, type Passed, specificity } from './channels.ts';
+import { type Counts, isPlausibleBin, type Kind, measure, type Packed, source } from './slots-store.ts';
 import { KMH_PER_MPH, MAX_SPEED } from './speed-sample.ts';
+import type { Passage, SingleVehicle } from './vehicles-store.ts';
 
 // What sensors counted and measured for measuring points: the part of their counts in the channels that are assigned, with
 // the direction, lane and movement of the point, and speeds along the road.
@@ -83,8 +76,8 @@ export function detectorsOf(assignments: readonly Assigned[], range: Interval): 
 }
 
 /** Whether a passage is in a channel of a point, as far as its direction is known. */
-function fits({ channel, point }: Assigned, kind: Kind): boolean {
-  return isInChannel(channel, kind) && hasDirection(point, kind.direction);
+function fits({ channel, point }: Assigned, passed: Passed): boolean {
+  return isInChannel(channel, passed) && hasDirection(point, passed.direction);
 }
 
 /**
@@ -107,13 +100,13 @@ export function foreignDirection(
     : (first?.point.direction ?? null);
 }
 
-/** Whether vehicles of a kind are those of a detector: of several channels, the one that says most has them. */
-function has({ assigned, rivals }: Detector, kind: Kind): boolean {
-  if (!fits(assigned, kind)) return false;
+/** Whether what passed so is of a detector: of several channels, the one that says most has it. */
+function has({ assigned, rivals }: Detector, passed: Passed): boolean {
+  if (!fits(assigned, passed)) return false;
   const own = specificity(assigned.channel);
   return !rivals.some((rival) => {
     const other = specificity(rival.channel);
-    return (other > own || (other === own && rival.id < assigned.id)) && fits(rival, kind);
+    return (other > own || (other === own && rival.id < assigned.id)) && fits(rival, passed);
   });
 }
 
@@ -192,7 +185,7 @@ function groupsBy(
 const USUAL_TYPES: readonly EventType[] = ['VEHICLE_DETECTION', 'PLATE_RECOGNITION'];
 
 /** How the vehicles of a kind pass the point of a detector. */
-function kindAt({ assigned: { point, lane, movement } }: Detector, kind: Kind): Kind {
+function kindAt<As extends Passed>({ assigned: { point, lane, movement } }: Detector, kind: As): As {
   return {
     ...kind,
     direction: point.direction === 'BOTH' ? kind.direction : point.direction,
@@ -397,6 +390,27 @@ export function assignedVehicles(
       const speed = measured / cosineOf(correctionAngle);
       return speed <= MAX_SPEED ? [{ ...vehicle, speed }] : [];
     });
+  });
+}
+
+/** What one of these detectors counts at a time, as it passes the point; nothing if none does. */
+export function passedAt<As extends Passed>(detectors: readonly Detector[], passed: As, time: number): As[] {
+  return detectors
+    .filter((detector) => time >= detector.from && time < detector.until && has(detector, passed))
+    .map((detector) => kindAt(detector, passed));
+}
+
+/** The vehicles that count for points, as they pass them. */
+export function assignedPassages(
+  vehicles: readonly Passage[],
+  { detectors, types }: Pick<Reading, 'detectors' | 'types'>,
+): Passage[] {
+  const find = findDetectors(detectors.filter(isForVolumes));
+  return vehicles.flatMap((vehicle) => {
+    if (types?.includes(vehicle.eventType) === false) return [];
+    return find(vehicle.sensorId, vehicle.slot).flatMap((detector) =>
+      has(detector, vehicle) ? [{ ...vehicle, ...kindAt(detector, vehicle) }] : [],
+    );
   });
 }
 

@@ -2,6 +2,7 @@ import type { Executor } from '../platform/database/transaction.ts';
 import { ENDLESS, type Interval } from '../platform/time.ts';
 import {
   assignedCounts,
+  assignedPassages,
   assignedVehicles,
   cellsOf,
   common,
@@ -28,16 +29,8 @@ import {
 } from './presence-store.ts';
 import { type Spans, withSpan } from './rejected.ts';
 import { partsWithin, type Segment } from './segments.ts';
-import {
-  type Counts,
-  type Place,
-  type Read,
-  readCounts,
-  readOf,
-  readVehicles,
-  type SingleVehicle,
-  source,
-} from './slots-store.ts';
+import { type Counts, type Place, type Read, readCounts, readOf, source } from './slots-store.ts';
+import { type Passage, readPassed, readVehicles, type SingleVehicle } from './vehicles-store.ts';
 
 /** What counts at a place in a range, and how it is read. */
 export interface PlaceCounters {
@@ -59,6 +52,8 @@ export interface PlaceCounters {
     readonly open: SingleVehicle[];
     readonly assigned: SingleVehicle[];
   }>;
+  /** The same of all vehicles that count, by when they passed. */
+  readonly readPassages: () => Promise<{ readonly open: Passage[]; readonly assigned: Passage[] }>;
 }
 
 /** The counts of a place in some segments. */
@@ -120,6 +115,16 @@ export async function findCounters(
         ).flat(),
         assigned: (await Promise.all(assigned)).flat(),
       };
+    },
+    readPassages: async () => {
+      const assigned = readings.map(async (reading) => {
+        const { read, counting } = readOfSensors(reading);
+        return assignedPassages(await readPassed(db, read, counting, range), reading);
+      });
+      const here = await readOpen(open, async (read, counting, isKept) =>
+        (await readPassed(db, read, counting, range)).filter(isKept),
+      );
+      return { open: here.flat(), assigned: (await Promise.all(assigned)).flat() };
     },
   };
 }

@@ -1,7 +1,8 @@
 import { directionOfText, laneOfText, movementOfText } from '../events/passage-columns.ts';
 import type { Core } from '../platform/context.ts';
 import type { Executor } from '../platform/database/transaction.ts';
-import { type Interval, SLOT_MS } from '../platform/time.ts';
+import { type Interval, SLOT_MS, slotOf } from '../platform/time.ts';
+import { passedAt } from './assigned.ts';
 import { type Bin, binStatus, type Cell, cellKey, sumCells } from './bin.ts';
 import { findCounters, type PlaceCounts } from './counters.ts';
 import {
@@ -34,10 +35,12 @@ import {
   type Sightings,
 } from './presence-store.ts';
 import type { Rejected } from './rejected.ts';
+import { type ChannelSample, readSamples } from './samples-store.ts';
 import { cutSegments, type Segment, slotsWithin } from './segments.ts';
 import { type Excluding, NO_VERDICTS, reachOf, readVerdicts, type Verdicts } from './sensor-flags.ts';
-import type { Counts, Kind, SingleVehicle } from './slots-store.ts';
+import type { Counts, Kind } from './slots-store.ts';
 import { readSurroundings } from './surroundings.ts';
+import type { Passage, SingleVehicle } from './vehicles-store.ts';
 
 /**
  * Says of a gap that it is a part of an interval that a detector counted as a whole.
@@ -82,8 +85,17 @@ export interface Traffic {
   readonly speedCells: () => (Omit<Cell, 'volume'> & Omit<KindSpeed, 'kind'>)[];
   /** Reads the single vehicles whose speeds are in the rollups, as far as their events are still stored. */
   readonly readSpeeds: () => Promise<readonly SingleVehicle[]>;
+  /** Reads the motor vehicles in the volumes, as far as their events are still stored; also those that are rejected. */
+  readonly readPassages: () => Promise<readonly CountedPassage[]>;
+  /** Reads the occupancies (percent) of intervals that sensors counted, as far as they are not rejected. */
+  readonly readOccupancies: () => Promise<readonly ChannelSample[]>;
   /** Reads the counts of more than five minutes, of which shorter intervals have no part. */
   readonly readLongPeriods: () => Promise<Interval[]>;
+}
+
+/** A vehicle that passed; `isRejected` if it does not count. */
+export interface CountedPassage extends Passage {
+  readonly isRejected: boolean;
 }
 
 /** The services that traffic figures need. */
@@ -214,6 +226,29 @@ export async function readTraffic(
           !rejected.hasCounts(vehicle.sensorId, vehicle.slot) && (isWanted?.(vehicle) ?? vehicle.isMotor),
       );
     },
+    readPassages: async () => {
+      const roleOf = rolesOf(all, choices);
+      const { open, assigned } = await reading.readPassages();
+      const counted = open.filter(({ sensorId, slot }) => roleOf(sensorId, slot).hasVolume);
+      return [...counted, ...assigned]
+        .filter(({ isMotor }) => isMotor)
+        .map((each) => ({ ...each, isRejected: rejected.hasCounts(each.sensorId, each.slot) }));
+    },
+    readOccupancies: async () => {
+      const roleOf = rolesOf(all, choices);
+      const samples = counters.map(async ({ sensorId, isPeriodic, detectors, from, until }) => {
+        const stay = { from: Math.max(from, range.from), until: Math.min(until, range.until) };
+        if (!isPeriodic || stay.from >= stay.until) return [];
+        const known = (await readSamples(db, sensorId, stay)).filter(
+          ({ start, occupancy }) =>
+            typeof occupancy === 'number' && !rejected.hasCounts(sensorId, slotOf(start)),
+        );
+        return detectors
+          ? known.flatMap((sample) => passedAt(detectors, sample, slotOf(sample.start)))
+          : known.filter(({ start }) => roleOf(sensorId, start).hasVolume);
+      });
+      return (await Promise.all(samples)).flat();
+    },
   };
 }
 
@@ -323,7 +358,7 @@ function partOf(kind: Kind): Omit<Cell, 'volume'> {
 }
 
 /** Vehicles of a sensor that are at most so far apart have no unknown time between them. */
-const MAX_SILENCE_MS = 20 * 60_000;
+export const MAX_SILENCE_MS = 20 * 60_000;
 
 /** So far outside of a range a vehicle may be that covers a part of it. */
 const REACH_MS = MAX_SILENCE_MS + SLOT_MS;

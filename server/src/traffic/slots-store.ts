@@ -109,7 +109,7 @@ export const sourceOf =
       WHEN event_type = 'PLATE_RECOGNITION' THEN ${source.PLATE} ELSE ${source.OTHER} END)::smallint`);
 
 /** The type of an event if it is not the usual one of its source, otherwise ''. */
-const unusualType = sql.raw(
+export const unusualType = sql.raw(
   `(CASE WHEN event_type IN ('VEHICLE_DETECTION', 'PLATE_RECOGNITION', 'INCIDENT') THEN '' ELSE event_type END)`,
 );
 
@@ -262,7 +262,8 @@ export function readOf({ kind, id, spans }: Place): Read {
   return { sensorIds: kind === 'sensor' ? [id] : [], ...only };
 }
 
-function isRead(read: Read): SQL {
+/** The condition for rows of what is read. */
+export function isRead(read: Read): SQL {
   if ('locationId' in read) return sql`location_id = ${read.locationId}::uuid`;
   const [only] = read.sensorIds;
   return read.sensorIds.length === 1
@@ -366,78 +367,6 @@ async function readKinds(db: Executor, cells: readonly (readonly number[])[]) {
     SELECT ${KIND_OBJECT} AS kind FROM (SELECT id AS cell, ${KIND}, is_motor FROM traffic_cells
       WHERE id = ANY (${sql.param([...used])}::int[])) AS known`);
   return rows.map(({ kind }) => kind);
-}
-
-/** A vehicle with a plausible speed; with its channel if it was asked for. */
-export interface SingleVehicle extends Kind {
-  /** Of five minutes, in Unix milliseconds. */
-  readonly slot: number;
-  readonly sensorId: string;
-  /** km/h */
-  readonly speed: number;
-}
-
-interface VehiclesRow extends Record<string, unknown> {
-  slots: string | null;
-  sensors: string[];
-  types: string[];
-  classes: string[];
-  directions?: string[];
-  lanes?: string[];
-  movements?: string[];
-  event_types?: string[];
-  motors: boolean[];
-  speeds: string;
-}
-
-/**
- * Each vehicle whose event is still stored, by its speed.
- * @param counting as for `readCounts`
- * @param isByChannel whether to read their directions, lanes, movements and types of events
- */
-export async function readVehicles(
-  db: Executor,
-  read: Read,
-  counting: readonly Counting[],
-  range: Interval,
-  isByChannel = false,
-): Promise<SingleVehicle[]> {
-  if (counting.length === 0) return [];
-  const { spans = [ENDLESS] } = read;
-  const channels = sql`, array_agg(direction) AS directions, array_agg(lane) AS lanes, array_agg(movement) AS movements,
-      array_agg(event_type) AS event_types`;
-  const ids = counting.map(({ sensorId }) => sensorId);
-  const sources = counting.map((each) => each.source);
-  const here = 'locationId' in read ? isRead(read) : sql`true`;
-  // Plan: events_by_sensor.
-  const { rows } = await db.execute<VehiclesRow>(sql`
-    SELECT array_agg(date_part('epoch', date_bin('5 minutes', event_time(id), ${ORIGIN}))::bigint)::text AS slots,
-      array_agg(sensor_id) AS sensors, array_agg(vehicle_type) AS types, array_agg(vehicle_class) AS classes,
-      array_agg(${isOfMotor}) AS motors, array_agg(speed)::text AS speeds${isByChannel ? channels : sql``}
-    FROM (
-      SELECT id, sensor_id, coalesce(vehicle_type, '') AS vehicle_type, coalesce(vehicle_class, '') AS vehicle_class,
-        coalesce(direction, '') AS direction, coalesce(lane, '') AS lane, coalesce(movement, '') AS movement,
-        ${unusualType} AS event_type, vehicle_speed AS speed, ${sourceOf} AS source
-      FROM events
-      WHERE sensor_id = ANY (${sql.param(ids)}::uuid[]) AND ${here} AND event_type <> 'INCIDENT'
-        AND vehicle_speed > 0 AND vehicle_speed <= ${MAX_SPEED} AND ${sql.join([passedWithin(range), ...idWithinAny(spans)], sql` AND `)}
-    ) AS passed
-    JOIN unnest(${sql.param(ids)}::uuid[], ${sql.param(sources)}::smallint[]) AS one (sensor_id, source) USING (sensor_id, source)`);
-  const [row] = rows;
-  if (!row?.slots) return [];
-  const speeds = numbersOf(row.speeds);
-  return numbersOf(row.slots).map((seconds, n) => ({
-    slot: seconds * 1_000,
-    sensorId: row.sensors[n] ?? '',
-    vehicleType: row.types[n] ?? '',
-    vehicleClass: row.classes[n] ?? '',
-    direction: row.directions?.[n] ?? '',
-    lane: row.lanes?.[n] ?? '',
-    movement: row.movements?.[n] ?? '',
-    eventType: row.event_types?.[n] ?? '',
-    isMotor: row.motors[n] ?? true,
-    speed: speeds[n] ?? 0,
-  }));
 }
 
 /** The origin of slots, which begin on full hours and days in UTC. */

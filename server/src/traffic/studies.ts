@@ -101,7 +101,8 @@ export function partOfWeek({ days, hours }: Sample, timezone: string): ((time: n
   };
 }
 
-type Configured = Parts & { readonly config: Pick<Core['config'], 'SPEED_UNITS'> };
+/** With the units of the service. */
+export type Configured = Parts & { readonly config: Pick<Core['config'], 'SPEED_UNITS'> };
 
 /** The units of a question about the speeds at a place: those that it names, those of the place, or those of the service. */
 export async function unitsOf(

@@ -93,7 +93,7 @@ function RoadFields({
   location,
   errorOf,
 }: {
-  readonly location: Location | undefined;
+  readonly location: LocationInFull | undefined;
   readonly errorOf: (path: string) => string | undefined;
 }) {
   const { t } = useTranslation('locations');

@@ -110,6 +110,8 @@ const examples: Readonly<Record<string, object>> = {
   'traffic.getFactors': { locationId: ID, year: 2025 },
   'traffic.getDesignHours': { locationId: ID, year: 2025 },
   'traffic.getSpeedStudy': { ...MONTH, locationId: ID, days: [2, 3, 4], hours: ['09:00-15:30'] },
+  'traffic.getHeadways': { ...MONTH, locationId: ID, hours: ['07:00-09:00'] },
+  'traffic.getDensity': { ...MONTH, locationId: ID, interval: '15min' },
   'traffic.getTmgFile': {
     ...{ locationId: ID, year: 2026, month: 1, records: 'VOLUME' },
     ...{ stateCode: '11', stationId: '50', functionalClass: '2U' },

@@ -150,12 +150,16 @@ export const routes: readonly Route[] = [
   read('/v1/traffic/factors', 'traffic.getFactors'),
   read('/v1/traffic/design-hours', 'traffic.getDesignHours'),
   read('/v1/traffic/speed-study', 'traffic.getSpeedStudy'),
+  read('/v1/traffic/headways', 'traffic.getHeadways'),
+  read('/v1/traffic/density', 'traffic.getDensity'),
   read('/v1/traffic/tmg', 'traffic.getTmgFile'),
   post('/v1/traffic/speed-study/comparison', 'traffic.compareStudies'),
   read('/v1/traffic/data-quality', 'traffic.getDataQuality'),
   read('/v1/traffic/outages', 'traffic.getOutages'),
   read('/v1/traffic/data-reviews', 'traffic.getDataReviews'),
   post('/v1/traffic/data-reviews', 'traffic.reviewData'),
+
+  read('/v1/class-schemes', 'classSchemes.get'),
 
   read('/v1/calendar', 'calendars.list'),
   create('/v1/calendar', 'calendars.create'),
