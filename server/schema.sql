@@ -911,7 +911,9 @@ CREATE TABLE traffic_unfolded (
 
 CREATE TABLE traffic_unjudged (
   sensor_id uuid NOT NULL,
-  day date NOT NULL
+  day date NOT NULL,
+  attempts smallint,
+  due_at timestamp with time zone
 );
 
 CREATE TABLE users (

@@ -276,6 +276,50 @@ describe('what is found in a day', () => {
     expect(await volumes()).toEqual([null, 11, null, null]);
   });
 
+  it('waits if it takes too long to judge, and other days are judged before it', async () => {
+    const [slow, quick] = [await register(), await register()];
+    const { pool } = gantry;
+    // What a statement that takes too long says.
+    await pool.query(`
+      CREATE FUNCTION too_long() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN RAISE EXCEPTION 'too long' USING ERRCODE = '57014'; END $$;
+      CREATE TRIGGER too_long BEFORE INSERT ON traffic_flags FOR EACH ROW WHEN (NEW.sensor_id = '${slow.id}') EXECUTE FUNCTION too_long()`);
+    await send(slow.apiKey, samples([{ volume: 38 }]));
+    await send(quick.apiKey, samples([{ volume: 38 }], 30, MIDNIGHT + 86_400_000));
+    const unjudged = async (sensorId: string) =>
+      (
+        await pool.query(
+          `SELECT attempts, round(extract(epoch FROM due_at - now()) / 60)::int AS minutes FROM traffic_unjudged WHERE sensor_id = $1`,
+          [sensorId],
+        )
+      ).rows;
+    await eventually(
+      () => unjudged(quick.id),
+      (rows) => rows.length === 0,
+    );
+    const [failed] = await eventually(
+      () => unjudged(slow.id),
+      ([row]) => row?.attempts === 1,
+    );
+    expect(failed.minutes).toBe(1);
+    const quality = { sensorId: slow.id, startDate: DAY, endDate: DAY };
+    expect(await ask('traffic.getDataQuality', quality)).toMatchObject({ unjudgedDays: 1 });
+
+    await pool.query('UPDATE traffic_unjudged SET due_at = now() WHERE sensor_id = $1', [slow.id]);
+    const [again] = await eventually(
+      () => unjudged(slow.id),
+      ([row]) => row?.attempts === 2,
+    );
+    expect(again.minutes).toBe(2);
+
+    await pool.query('DROP TRIGGER too_long ON traffic_flags; DROP FUNCTION too_long()');
+    await pool.query('UPDATE traffic_unjudged SET due_at = now() WHERE sensor_id = $1', [slow.id]);
+    await eventually(
+      () => unjudged(slow.id),
+      (rows) => rows.length === 0,
+    );
+    expect(await flagsOf(slow.id, 'R3')).toHaveLength(1);
+  });
+
   it('is out of studies of speeds, the flow and the ranking of locations until somebody accepts it', async () => {
     const { id, apiKey, locationId } = await register();
     const fast = vehicles(38, 700, { lane: 1, vehicleSpeed: 90 });

@@ -67,17 +67,20 @@ export interface UnjudgedDay {
   readonly sensorId: string;
   /** Its start, in Unix milliseconds. */
   readonly start: number;
+  /** How often judging it failed. */
+  readonly attempts: number;
 }
 
 interface UnjudgedRow extends Record<string, unknown> {
   sensor_id: string;
   start: number;
+  attempts: number;
 }
 
 const START_OF_DAY = milliseconds("day::timestamp AT TIME ZONE 'UTC'");
 
-function unjudgedOf({ sensor_id: sensorId, start }: UnjudgedRow): UnjudgedDay {
-  return { sensorId, start };
+function unjudgedOf({ sensor_id: sensorId, start, attempts }: UnjudgedRow): UnjudgedDay {
+  return { sensorId, start, attempts };
 }
 
 /**
@@ -92,17 +95,17 @@ export async function readUnjudged(
 ): Promise<UnjudgedDay[]> {
   const pending = sql`
       UNION
-      SELECT sensor_id, (event_time(id) AT TIME ZONE 'UTC')::date
+      SELECT sensor_id, (event_time(id) AT TIME ZONE 'UTC')::date, 0
       FROM ${groupsWithin(range)} AS pending, unnest(event_ids, sensor_ids) AS one (id, sensor_id)
       WHERE sign > 0 AND sensor_id = ANY (${sql.param(single)}::uuid[]) AND ${passedWithin(range)}`;
   // Plan: the primary key of traffic_unjudged, and the pending groups.
   const { rows } = await db.execute<UnjudgedRow>(sql`
-    SELECT sensor_id, ${START_OF_DAY} AS start FROM (
-      SELECT sensor_id, day FROM traffic_unjudged
+    SELECT sensor_id, ${START_OF_DAY} AS start, max(attempts) AS attempts FROM (
+      SELECT sensor_id, day, coalesce(attempts, 0)::int AS attempts FROM traffic_unjudged
       WHERE sensor_id = ANY (${sql.param(sensorIds)}::uuid[]) AND day >= (${moment(range.from)}::timestamptz AT TIME ZONE 'UTC')::date
         AND day::timestamp AT TIME ZONE 'UTC' < ${moment(range.until)}
       ${single.length === 0 ? sql`` : pending}
-    ) AS unjudged ORDER BY day DESC, sensor_id`);
+    ) AS unjudged GROUP BY sensor_id, day ORDER BY day DESC, sensor_id`);
   return rows.map(unjudgedOf);
 }
 
@@ -119,24 +122,35 @@ export async function noteUnjudged(
 }
 
 /**
- * Takes unjudged days of one sensor that another process does not judge. What changes afterwards makes them unjudged again.
+ * Takes unjudged days of one sensor that another process does not judge, or one day of which judging failed before. What changes
+ * afterwards makes them unjudged again.
  * @param before Unix milliseconds: only days that end before
  */
 export async function takeUnjudged(tx: Transaction, before: number, limit: number): Promise<UnjudgedDay[]> {
+  const isDue = sql`day < (${moment(before)}::timestamptz AT TIME ZONE 'UTC')::date AND (due_at IS NULL OR due_at <= now())`;
   // Plan: traffic_unjudged_by_day, then the primary key.
   const { rows } = await tx.execute<UnjudgedRow>(sql`
     WITH next AS (
-      SELECT sensor_id FROM traffic_unjudged WHERE day < (${moment(before)}::timestamptz AT TIME ZONE 'UTC')::date
-      ORDER BY day LIMIT 1 FOR UPDATE SKIP LOCKED
+      SELECT sensor_id, attempts FROM traffic_unjudged WHERE ${isDue} ORDER BY day LIMIT 1 FOR UPDATE SKIP LOCKED
     ), taken AS (
-      SELECT sensor_id, day FROM traffic_unjudged
-      WHERE sensor_id = (SELECT sensor_id FROM next) AND day < (${moment(before)}::timestamptz AT TIME ZONE 'UTC')::date
-      ORDER BY day LIMIT ${limit} FOR UPDATE SKIP LOCKED
+      SELECT sensor_id, day FROM traffic_unjudged WHERE sensor_id = (SELECT sensor_id FROM next) AND ${isDue}
+      ORDER BY day LIMIT (SELECT CASE WHEN attempts IS NULL THEN ${limit}::int ELSE 1 END FROM next) FOR UPDATE SKIP LOCKED
     )
     DELETE FROM traffic_unjudged AS judged USING taken
     WHERE judged.sensor_id = taken.sensor_id AND judged.day = taken.day
-    RETURNING judged.sensor_id, (extract(epoch FROM judged.day::timestamp AT TIME ZONE 'UTC') * 1000)::float8 AS start`);
+    RETURNING judged.sensor_id, (extract(epoch FROM judged.day::timestamp AT TIME ZONE 'UTC') * 1000)::float8 AS start,
+      coalesce(judged.attempts, 0)::int AS attempts`);
   return rows.map(unjudgedOf);
+}
+
+/** Notes that days could not be judged. They are tried again after a minute, then after twice as long each time, up to a day. */
+export async function deferUnjudged(db: Executor, days: readonly UnjudgedDay[]): Promise<void> {
+  const [ids, starts] = [days.map(({ sensorId }) => sensorId), days.map(({ start }) => new Date(start))];
+  await db.execute(sql`
+    UPDATE traffic_unjudged AS failed SET attempts = coalesce(attempts, 0) + 1,
+      due_at = now() + least(interval '1 minute' * 2 ^ least(coalesce(attempts, 0), 11), interval '1 day')
+    FROM unnest(${sql.param(ids)}::uuid[], ${sql.param(starts.map((start) => start.toISOString().slice(0, 10)))}::date[]) AS one (sensor_id, day)
+    WHERE failed.sensor_id = one.sensor_id AND failed.day = one.day`);
 }
 
 /** Stores what was found in days of a sensor, instead of what had been found in them. @param starts of the local days */

@@ -79,7 +79,7 @@ export function startTrafficRollUp({
       while (!isOver() && (await rollUpQuarter(db, now() - QUARTER_AFTER_MS))) hasFound = true;
       if (!isOver() && (await convertDay(db))) hasFound = true;
       for (let n = 0; n < JUDGED_IN_ROUND && !isOver(); n++) {
-        if (!(await judgeNext(db, { zone: zone(), now: now() }))) break;
+        if (!(await judgeNext(db, { log, zone: zone(), now: now() }))) break;
         hasFound = true;
       }
       return hasFound;

@@ -1,7 +1,8 @@
 import { DAY_MS, HOUR_MS } from '@gantry/contract/durations';
+import type { Logger } from 'pino';
 import { laneOfText } from '../events/passage-columns.ts';
 import type { Database } from '../platform/database/pool.ts';
-import { type Executor, inTransaction } from '../platform/database/transaction.ts';
+import { type Executor, inTransaction, type Transaction } from '../platform/database/transaction.ts';
 import { type History, heldAt } from '../platform/history.ts';
 import { dayBounds, type Interval, type LocalDay, localDays } from '../platform/time.ts';
 import {
@@ -18,7 +19,13 @@ import {
 import { getPlace } from './places-store.ts';
 import { readSensors } from './presence-store.ts';
 import { type Flag, flagOf, THRESHOLDS } from './quality-rules.ts';
-import { type FoundFlag, replaceFlags, takeUnjudged, type UnjudgedDay } from './quality-store.ts';
+import {
+  deferUnjudged,
+  type FoundFlag,
+  replaceFlags,
+  takeUnjudged,
+  type UnjudgedDay,
+} from './quality-store.ts';
 import { type ChannelSample, hasSamplesAround, readPassages, readSamples } from './samples-store.ts';
 import { source } from './slots-store.ts';
 import { readSurroundings, type Surroundings } from './surroundings.ts';
@@ -209,36 +216,62 @@ const DAYS_AT_ONCE = 3;
 /** So long after its end a day is judged, in milliseconds. Until then, readers judge it, and most late data have arrived. */
 const SETTLED_MS = HOUR_MS;
 
+/** What judging needs. */
+interface Judging {
+  readonly log: Pick<Logger, 'warn'>;
+  /** The time zone of days. */
+  readonly zone: string;
+  /** Unix milliseconds. */
+  readonly now: number;
+}
+
 /**
- * Judges some days of a sensor that are over, and stores what is found. Readers find the same until then.
+ * Judges some days of a sensor that are over, and stores what is found. Readers find the same until then. If that fails, such as
+ * because it takes too long, these days wait, and others are judged before them.
  * @returns whether there may be more
  */
-export function judgeNext(db: Database, { zone, now }: { zone: string; now: number }): Promise<boolean> {
-  return inTransaction(db, async (tx) => {
-    // A local day may end almost two days after a day in UTC began.
-    const unjudged = await takeUnjudged(tx, now - SETTLED_MS - DAY_MS, DAYS_AT_ONCE);
-    const [first] = unjudged;
-    if (!first) return false;
-    const { sensorId } = first;
-    const place = await getPlace(tx, { sensorId, mayBeDeleted: true });
-    const [known] = await readSensors(tx, place);
-    const days = daysToJudge(unjudged, zone, DAY_MS).filter(({ until }) => until <= now);
-    const surroundings = (await readSurroundings(tx, place, first.start)).of(sensorId);
-    const flags =
-      known?.source == null
-        ? []
-        : await judgeSamples(
-            tx,
-            { sensorId, source: known.source, surroundings, limits: place.limits },
-            days,
-            { zone, now },
-          );
-    await replaceFlags(
-      tx,
-      sensorId,
-      days.map(({ from }) => from),
-      flags,
+export async function judgeNext(db: Database, { log, ...at }: Judging): Promise<boolean> {
+  let taken: readonly UnjudgedDay[] = [];
+  try {
+    return await inTransaction(db, async (tx) => {
+      // A local day may end almost two days after a day in UTC began.
+      taken = await takeUnjudged(tx, at.now - SETTLED_MS - DAY_MS, DAYS_AT_ONCE);
+      if (taken.length > 0) await judgeTaken(tx, taken, at);
+      return taken.length > 0;
+    });
+  } catch (error) {
+    const [first] = taken;
+    if (!first) throw error;
+    await deferUnjudged(db, taken);
+    const days = taken.map(({ start }) => new Date(start).toISOString().slice(0, 10));
+    const { sensorId, attempts } = first;
+    log.warn(
+      { err: error, sensorId, days, attempts: attempts + 1 },
+      'days of a sensor could not be judged; they will be tried again later',
     );
     return true;
-  });
+  }
+}
+
+async function judgeTaken(
+  tx: Transaction,
+  unjudged: readonly UnjudgedDay[],
+  { zone, now }: Omit<Judging, 'log'>,
+): Promise<void> {
+  const { sensorId = '', start = now } = unjudged[0] ?? {};
+  const place = await getPlace(tx, { sensorId, mayBeDeleted: true });
+  const [known] = await readSensors(tx, place);
+  const days = daysToJudge(unjudged, zone, DAY_MS).filter(({ until }) => until <= now);
+  const surroundings = (await readSurroundings(tx, place, start)).of(sensorId);
+  const { limits } = place;
+  const flags =
+    known?.source == null
+      ? []
+      : await judgeSamples(tx, { sensorId, source: known.source, surroundings, limits }, days, { zone, now });
+  await replaceFlags(
+    tx,
+    sensorId,
+    days.map(({ from }) => from),
+    flags,
+  );
 }

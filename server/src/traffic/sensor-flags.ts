@@ -1,6 +1,6 @@
 import { DAY_MS, HOUR_MS } from '@gantry/contract/durations';
 import type { Executor } from '../platform/database/transaction.ts';
-import type { Interval } from '../platform/time.ts';
+import type { Interval, LocalDay } from '../platform/time.ts';
 import { findNoHits, type Hits } from './no-hits.ts';
 import { readCountedHours } from './no-hits-store.ts';
 import type { LimitedPlace } from './places-store.ts';
@@ -141,10 +141,14 @@ async function readSampleFlags(
   for (const { sensorId, source: counts } of sensors) {
     const own = unjudged.filter((each) => each.sensorId === sensorId);
     if (counts === null || own.length === 0) continue;
+    // What took the service too long must not fail every question about the place.
+    const failed = own.filter(({ attempts }) => attempts > 0);
+    const isFailed = (day: LocalDay): boolean =>
+      failed.some(({ start }) => start < day.until && start + DAY_MS > day.from);
     const days = daysToJudge(own, zone)
       .filter(({ from, until }) => from < Math.min(range.until, now) && until > range.from - DAY_MS)
       .sort((a, b) => b.from - a.from);
-    const judged = days.slice(0, left);
+    const judged = days.filter((day) => !isFailed(day)).slice(0, left);
     left -= judged.length;
     unjudgedDays += days.length - judged.length;
     const sensor = {
