@@ -186,13 +186,83 @@ describe('hours and days', () => {
     expect(await flagsOf({ sensorId: id }, 'R12', '2026-02-10')).toMatchObject(flags);
   });
 
-  it('R15 finds an unusual share of a class after a week', async () => {
-    const { id, apiKey } = await register();
-    const day = (cars: number, trucks: number) => times(24, heavy(cars, trucks));
-    const week = [90, 91, 90, 89, 90, 91, 89].flatMap((cars) => day(cars, 100 - cars));
-    await send(apiKey, periods(at('00:00', '2026-03-03'), 3_600, [...week, ...day(60, 40)]));
-    expect(await flagsOf({ sensorId: id }, 'R15')).toMatchObject([{ severity: 'INFO' }]);
-    expect(await flagsOf({ sensorId: id }, 'R15', '2026-03-09')).toEqual([]);
+  it('R15 compares the shares of classes on working days with these, and those on weekends and holidays with these', async () => {
+    const { id: locationId } = await locate();
+    const { apiKey } = await register(locationId);
+    // From a Monday on, five weeks; on one Tuesday, and on one Sunday, the traffic is that of the other kind of day.
+    const monday = '2026-02-02';
+    const share = (n: number): number => (n % 7 > 4 ? 2 : 20) + (n % 3) - 1;
+    const days = Array.from({ length: 35 }, (_, n) => times(24, heavy(100 - share(n), share(n))));
+    days[29] = times(24, heavy(98, 2));
+    days[34] = times(24, heavy(80, 20));
+    await send(apiKey, periods(at('00:00', monday), 3_600, days.flat()));
+    const found = async () => {
+      const range = { locationId, startDate: monday, endDate: '2026-03-08' };
+      const { flags } = await ask('traffic.getDataQuality', range);
+      return flags
+        .filter(({ rule }: Flag) => rule === 'R15')
+        .map(({ from, severity }: Flag) => [from.slice(0, 10), severity]);
+    };
+    expect(await found()).toEqual([
+      ['2026-03-03', 'INFO'],
+      ['2026-03-08', 'INFO'],
+    ]);
+    await ask('calendars.create', { date: '2026-03-03', kind: 'HOLIDAY', name: 'Spring', locationId });
+    expect(await found()).toEqual([['2026-03-08', 'INFO']]);
+  });
+
+  it.each([
+    ['Asia/Kolkata', DAY],
+    ['Australia/Lord_Howe', '2026-06-10'],
+  ])(
+    'R2 knows the usual volume of the hours that clocks show in %s, and there is no K then',
+    async (timezone, day) => {
+      await ask('system.timezone.updateTimezoneSettings', { timezone });
+      try {
+        const { id, apiKey } = await register();
+        const midnight = DateTime.fromISO(day, { zone: timezone }).toMillis();
+        const ofDays = (count: number) =>
+          times(count * 288, null).map((_, n) => ({ volume: Math.floor((n % 288) / 12) === 8 ? 170 : 10 }));
+        const two = periods(midnight - DAY_MS, 300, ofDays(2));
+        const gap = 288 + 8 * 12 + 2;
+        await send(
+          apiKey,
+          two.filter((_, n) => n < gap || n >= gap + 2),
+        );
+        // 2,040 vehicles are usual from 08:00 to 09:00, but 1,080 from 08:30 to 09:30, where 10 minutes would do.
+        expect(await flagsOf({ sensorId: id }, 'R2', day)).toMatchObject([{ value: 10, threshold: 5 }]);
+        const { days } = await ask('traffic.getDailyVolumes', ofDay({ sensorId: id }, day));
+        expect(days).toMatchObject([{ status: 'PARTIAL', reason: expect.stringContaining('R2') }]);
+        const before = new Date(midnight - DAY_MS / 2).toISOString().slice(0, 10);
+        const range = { sensorId: id, startDate: before, endDate: day, windows: ['PM'] };
+        const peaks = await ask('traffic.getPeakHours', range);
+        const ks = peaks.days.map(
+          ({ windows: [window] }: { windows: { k: number | null }[] }) => window?.k ?? null,
+        );
+        expect(ks).toEqual([expect.any(Number), null]);
+        const { figures } = await ask('studies.get', {
+          id: (await ask('studies.create', { kind: 'VOLUME', title: 'Ring', ...range, windows: ['PM'] })).id,
+        });
+        expect(figures.days).toMatchObject([{ status: 'VALID' }, days[0]]);
+      } finally {
+        await ask('system.timezone.updateTimezoneSettings', { timezone: 'UTC' });
+      }
+    },
+  );
+
+  it('R2 compares a holiday with weekends', async () => {
+    const { id: locationId } = await locate();
+    const { apiKey } = await register(locationId);
+    const day = (volume: number) => times(288, { volume });
+    const four = periods(at('00:00', '2026-03-07'), 300, [3, 3, 170, 170].flatMap(day));
+    const gap = 3 * 288 + 8 * 12;
+    await send(
+      apiKey,
+      four.filter((_, n) => n < gap || n >= gap + 2),
+    );
+    expect(await flagsOf({ locationId }, 'R2')).toMatchObject([{ value: 10, threshold: 5 }]);
+    await ask('calendars.create', { date: DAY, kind: 'HOLIDAY', name: 'Spring', locationId });
+    expect(await flagsOf({ locationId }, 'R2')).toEqual([]);
   });
 
   it.each([

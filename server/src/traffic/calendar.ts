@@ -3,6 +3,7 @@ import { recordActivity } from '../activity/store.ts';
 import type { ActorContext } from '../platform/context.ts';
 import { type Executor, inTransaction } from '../platform/database/transaction.ts';
 import { invalidInput, notFound } from '../platform/error.ts';
+import { dayOf, type Interval } from '../platform/time.ts';
 import { deleteDays, findUnknownLocations, putDays, readDays } from './calendar-store.ts';
 import type { Place } from './slots-store.ts';
 
@@ -68,4 +69,15 @@ export async function deleteCalendarDay(ctx: ActorContext, id: string): Promise<
 /** The days of the calendar that concern a place: those of all locations and, except for a sensor, of its own. */
 export function daysOfPlace(db: Executor, place: Place, first: string, last: string): Promise<CalendarDay[]> {
   return readDays(db, place.locationId ?? null, first, last);
+}
+
+/** The holidays of a place on the local days that overlap a range, as YYYY-MM-DD. */
+export async function holidaysOf(
+  db: Executor,
+  place: Place,
+  { from, until }: Interval,
+  zone: string,
+): Promise<ReadonlySet<string>> {
+  const days = await daysOfPlace(db, place, dayOf(from, zone), dayOf(Math.max(from, until - 1), zone));
+  return new Set(days.filter(({ kind }) => kind === 'HOLIDAY').map(({ date }) => date));
 }

@@ -46,11 +46,11 @@ export function dailyVolumes(
   holidays: ReadonlySet<string> = new Set(),
 ): DailyVolumes {
   const days = binsByDay(bins, range, zone).map((day) => dayVolume(day, zone));
-  const isWeekend = ({ date }: DayVolume): boolean => [0, 6].includes(weekdayOf(date));
+  const isWeekend = ({ date }: DayVolume): boolean => WEEKEND.includes(weekdayOf(date));
   return {
     days,
     adt: meanOf(days),
-    awdt: meanOf(days.filter((day) => !isWeekend(day) && !holidays.has(day.date))),
+    awdt: meanOf(days.filter(({ date }) => isWorkingDay(date, holidays))),
     weekendAdt: meanOf(days.filter(isWeekend)),
     excluded: days.flatMap(({ date, reason }) => (reason === null ? [] : [{ date, reason }])),
   };
@@ -106,6 +106,13 @@ function percent(share: number): string {
 /** The day of the week of a date YYYY-MM-DD: 0 is Sunday. */
 export function weekdayOf(date: string): number {
   return new Date(date).getUTCDay();
+}
+
+const WEEKEND: readonly number[] = [0, 6];
+
+/** Whether a date YYYY-MM-DD is from Monday to Friday and no holiday. */
+export function isWorkingDay(date: string, holidays: ReadonlySet<string>): boolean {
+  return !WEEKEND.includes(weekdayOf(date)) && !holidays.has(date);
 }
 
 function meanOf(days: readonly DayVolume[]): DailyMean {

@@ -19,7 +19,7 @@ import { dayBounds, type Interval, localDays, requireRange } from '../platform/t
 import { listDowntimes } from '../sensors/status-store.ts';
 import { madt, monthsOf } from './annual.ts';
 import { type Bin, type Cell, coveredOf, isMotor, roundTo } from './bin.ts';
-import { daysOfPlace } from './calendar.ts';
+import { daysOfPlace, holidaysOf } from './calendar.ts';
 import { dayVolume } from './daily.ts';
 import { judgeDays, rulesByDay } from './day-rules.ts';
 import { type Parts, readTraffic, segmentsWithin, type Traffic } from './figures.ts';
@@ -109,7 +109,8 @@ async function findOddDays(
   const now = clock.now();
   const traffic = await readTraffic(db, place, segmentsWithin(place, bounds), { now });
   const { lanes } = (await readSurroundings(db, place, Math.min(range.until, now))).whole;
-  return judgeDays(traffic.binsOf(bounds), zone, { from: range.from, lanes: lanes ?? 1 });
+  const holidays = await holidaysOf(db, place, { from, until: range.until }, zone);
+  return judgeDays(traffic.binsOf(bounds), zone, { from: range.from, lanes: lanes ?? 1, holidays });
 }
 
 /**

@@ -1,5 +1,6 @@
 import type { LocalDay } from '../platform/time.ts';
 import { type Bin, type Cell, type Count, isMotor, sumCells } from './bin.ts';
+import { isWorkingDay } from './daily.ts';
 import { binsByDay, type DayOfBins, hoursOf } from './local-hours.ts';
 import {
   type Flag,
@@ -16,11 +17,12 @@ import {
  * @param hours in order, of whole days; those before the first judged day are the history of R15
  * @param lanes of the place, if it is known; otherwise, those that were counted
  * @param from the first judged time
+ * @param holidays as YYYY-MM-DD: R15 compares working days with working days, and weekends and holidays with these
  */
 export function judgeDays(
   hours: readonly Bin[],
   zone: string,
-  { from, lanes }: { from: number; lanes: number },
+  { from, lanes, holidays }: { from: number; lanes: number; holidays: ReadonlySet<string> },
 ): Flag[] {
   const [first, last] = [hours[0], hours.at(-1)];
   if (!first || !last) return [];
@@ -33,10 +35,15 @@ export function judgeDays(
       ...oddHours(day, hoursOf(day, zone)),
       ...bins.flatMap((hour) => overCapacity(hour, Math.max(lanes, lanesOf(hour)))),
       ...unevenDay(day),
-      ...classShares(day, days.slice(Math.max(0, n - 60), n)),
+      ...classShares(day, days.slice(Math.max(0, n - 60), n).filter(isAlike(day, holidays))),
       ...littleKnownHours(bins.filter(({ status }) => status !== 'EXCLUDED')),
     ];
   });
+}
+
+function isAlike({ day }: LocalDay, holidays: ReadonlySet<string>): (other: LocalDay) => boolean {
+  const isWorking = isWorkingDay(day, holidays);
+  return (other) => isWorkingDay(other.day, holidays) === isWorking;
 }
 
 function lanesOf({ cells }: Bin): number {

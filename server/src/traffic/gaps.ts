@@ -1,12 +1,14 @@
 import { DAY_MS, MINUTE_MS } from '@gantry/contract/durations';
-import { DateTime } from 'luxon';
 import type { Executor } from '../platform/database/transaction.ts';
-import { SLOT_MS } from '../platform/time.ts';
+import { offsetsOf, SLOT_MS } from '../platform/time.ts';
 import type { Count } from './bin.ts';
+import { holidaysOf } from './calendar.ts';
+import { isWorkingDay } from './daily.ts';
 import { readTraffic, segmentsWithin, type Traffic } from './figures.ts';
 import { isUsableHour } from './local-hours.ts';
 import type { LimitedPlace } from './places-store.ts';
 import { type Flag, gapInHour, THRESHOLDS } from './quality-rules.ts';
+import { localBounds } from './range.ts';
 import { decisionAbout } from './rejected.ts';
 
 /** So far back the usual volume of an hour is sought. */
@@ -18,11 +20,12 @@ const MIN_GAP_MS = Math.min(...THRESHOLDS.gaps.map(({ minutes }) => minutes)) * 
 /** What kind of day an hour belongs to, and which hour of it, so that volumes of the same hours can be compared. */
 export type HourKey = (start: number) => string;
 
-/** Working days and weekends, by the hour that clocks show. */
-export function hourOfDayType(zone: string): HourKey {
+/** Working days, and weekends together with holidays (YYYY-MM-DD), by the hour that clocks show. */
+function hourOfDayType(zone: string, holidays: ReadonlySet<string>): HourKey {
+  const offsetAt = offsetsOf(zone);
   return (start) => {
-    const { weekday, hour } = DateTime.fromMillis(start, { zone });
-    return `${weekday > 5 ? 'weekend' : 'working'} ${hour}`;
+    const clock = new Date(start + offsetAt(start) * MINUTE_MS).toISOString();
+    return `${isWorkingDay(clock.slice(0, 10), holidays) ? 'working' : 'free'} ${clock.slice(11, 13)}`;
   };
 }
 
@@ -54,17 +57,14 @@ export function usualOf(hours: readonly Count[], keyOf: HourKey): (start: number
   };
 }
 
-/** The hours before a time from which usual volumes follow, of data that are not rejected. */
+/** The local hours before a time from which usual volumes follow, of data that are not rejected. */
 export async function readHoursBefore(
   db: Executor,
   place: LimitedPlace,
   { from, until }: { from: number; until: number },
   { zone, now }: { zone: string; now: number },
 ): Promise<Count[]> {
-  const hour = (time: number): number => Math.floor(time / (60 * MINUTE_MS)) * 60 * MINUTE_MS;
-  const [first, end] = [hour(from - USUAL_DAYS * DAY_MS), hour(until)];
-  const bounds: number[] = [];
-  for (let at = first; at <= end; at += 60 * MINUTE_MS) bounds.push(at);
+  const bounds = localBounds({ from: from - USUAL_DAYS * DAY_MS, until }, 60, zone);
   const segments = segmentsWithin(place, bounds);
   const traffic = await readTraffic(db, place, segments, { now, isWhole: false, excluding: { zone } });
   return traffic.binsOf(bounds);
@@ -89,7 +89,13 @@ export async function findGaps(
   const [first, last] = [doubtful[0], doubtful.at(-1)];
   if (!first || !last) return [];
   const history = await readHoursBefore(db, place, { from: first.start, until: last.start }, { zone, now });
-  const usual = usualOf(history, hourOfDayType(zone));
+  const holidays = await holidaysOf(
+    db,
+    place,
+    { from: first.start - USUAL_DAYS * DAY_MS, until: last.end },
+    zone,
+  );
+  const usual = usualOf(history, hourOfDayType(zone, holidays));
   const about = traffic.verdicts.reviews.filter(({ placeId }) => placeId === place.id);
   const found: Flag[] = [];
   for (const hour of doubtful) {
@@ -102,10 +108,12 @@ export async function findGaps(
   return found;
 }
 
-/** Hours of which those with one of these gaps are marked. */
-export function markGaps<Each extends Count>(hours: readonly Each[], gaps: readonly Flag[]): Each[] {
-  const starts = new Set(gaps.map(({ from }) => from));
-  return hours.map((hour) => (starts.has(hour.start) ? { ...hour, hasLongGap: true } : hour));
+/** Hours, or parts of them, of which those with one of these gaps are marked. */
+export function markGaps<Each extends Count>(bins: readonly Each[], gaps: readonly Flag[]): Each[] {
+  if (gaps.length === 0) return [...bins];
+  const isMarked = ({ start }: Each): boolean =>
+    gaps.some(({ from, until }) => start >= from && start < until);
+  return bins.map((bin) => (isMarked(bin) ? { ...bin, hasLongGap: true } : bin));
 }
 
 /**

@@ -15,7 +15,7 @@ import type { TurningMovementsInput, TurningMovementsOfPlace } from '@gantry/con
 import { MAX_POINTS } from '@gantry/contract/values';
 import { DateTime } from 'luxon';
 import { invalidInput } from '../platform/error.ts';
-import { dayOf, type Interval, requireRange } from '../platform/time.ts';
+import { type Interval, requireRange } from '../platform/time.ts';
 import {
   type Aadt,
   aadt,
@@ -25,8 +25,8 @@ import {
   type MonthOfHours,
   monthsOf,
 } from './annual.ts';
-import { type Bin, type Cell, type Count, type Dimension, isMotor, sumCells } from './bin.ts';
-import { daysOfPlace } from './calendar.ts';
+import { type Bin, type Cell, type Count, type Dimension, isMotor, joinWithin, sumCells } from './bin.ts';
+import { holidaysOf } from './calendar.ts';
 import { dailyVolumes } from './daily.ts';
 import { coarserIf, type Parts, readTraffic, segmentsWithin, type Traffic } from './figures.ts';
 import { findGaps, markGaps } from './gaps.ts';
@@ -62,17 +62,23 @@ export async function readBins(
   return { place, traffic, bins: traffic.binsOf(bounds) };
 }
 
-/** The volumes of hours from which means of days and hours are computed: those with too long a gap (R2) are marked. */
-async function readHours(
+/**
+ * The traffic of a place in hours or quarter hours, from which means of days and hours are computed: hours with too long a gap
+ * (R2) are marked, and so are their quarters.
+ */
+export async function readMarkedBins(
   parts: Parts,
   wanted: WantedPlace,
   range: Interval,
-): Promise<{ place: LimitedPlace; hours: Count[] }> {
-  const { place, traffic, bins } = await readBins(parts, wanted, range, 60, { isWhole: false });
+  minutes: 15 | 60,
+  reading: Reading = {},
+): Promise<{ place: LimitedPlace; bins: Bin[] }> {
+  const { place, traffic, bins } = await readBins(parts, wanted, range, minutes, reading);
   const zone = parts.settings.current().timezone;
-  const usable = bins.filter(isUsableHour);
+  const hours = minutes === 60 ? bins : joinWithin(bins, localBounds(range, 60, zone));
+  const usable = hours.filter(isUsableHour);
   const gaps = await findGaps(parts.db, place, traffic, usable, { zone, now: parts.clock.now() });
-  return { place, hours: markGaps(bins, gaps) };
+  return { place, bins: markGaps(bins, gaps) };
 }
 
 /**
@@ -130,7 +136,7 @@ export async function getPeakHours(parts: Parts, input: PeakHoursInput): Promise
   const { timezone } = parts.settings.current();
   const range = requireRange(input, timezone);
   requireFewQuarters(range);
-  const { bins } = await readBins(parts, input, range, 15);
+  const { bins } = await readMarkedBins(parts, input, range, 15);
   const { windows, by } = input;
   const { days, average } = peakHours(bins, range, timezone, { ...(windows && { windows }), by });
   return { timezone, days, average };
@@ -157,11 +163,9 @@ export async function getTurningMovements(
 export async function getDailyVolumes(parts: Parts, input: DailyVolumesInput): Promise<DailyVolumesOfPlace> {
   const { timezone } = parts.settings.current();
   const range = requireRange(input, timezone);
-  const { place, hours } = await readHours(parts, input, range);
-  const [first, last] = [dayOf(range.from, timezone), dayOf(range.until - 1, timezone)];
-  const calendar = await daysOfPlace(parts.db, place, first, last);
-  const holidays = calendar.filter(({ kind }) => kind === 'HOLIDAY').map(({ date }) => date);
-  return { timezone, ...dailyVolumes(hours, range, timezone, new Set(holidays)) };
+  const { place, bins } = await readMarkedBins(parts, input, range, 60, { isWhole: false });
+  const holidays = await holidaysOf(parts.db, place, range, timezone);
+  return { timezone, ...dailyVolumes(bins, range, timezone, holidays) };
 }
 
 /** The hours of a local year, and the annual average that follows from them. */
@@ -180,7 +184,7 @@ async function readYear(
   const { timezone } = parts.settings.current();
   const first = DateTime.fromObject({ year }, { zone: timezone });
   const range = { from: first.toMillis(), until: first.plus({ years: 1 }).toMillis() };
-  const { hours } = await readHours(parts, place, range);
+  const { bins: hours } = await readMarkedBins(parts, place, range, 60, { isWhole: false });
   const months = monthsOf(hours, year, timezone);
   const isOver = range.until <= parts.clock.now();
   return { timezone, range, hours, months, average: aadt(months, method, { allowMissing, isOver }) };

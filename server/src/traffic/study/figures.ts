@@ -3,6 +3,7 @@ import type { TimezoneSettings } from '@gantry/contract/system';
 import type { Executor } from '../../platform/database/transaction.ts';
 import { type Interval, requireRange } from '../../platform/time.ts';
 import { type Bin, coveredOf, joinWithin, roundTo } from '../bin.ts';
+import { holidaysOf } from '../calendar.ts';
 import { compareStudies } from '../comparison.ts';
 import { dailyVolumes } from '../daily.ts';
 import type { Parts } from '../figures.ts';
@@ -11,7 +12,7 @@ import { localBounds, minutesOf, requireFewPoints } from '../range.ts';
 import { requireClasses } from '../speed-sample.ts';
 import { partOfWeek, readSpeeds, type Sample, studySpeeds } from '../studies.ts';
 import { turningMovements } from '../turning-movements.ts';
-import { describeCells, readBins } from '../volumes.ts';
+import { describeCells, readBins, readMarkedBins } from '../volumes.ts';
 import { tableOfBins, tableOfSpeeds } from './table.ts';
 
 /** The data of a study, and the figures that follow from them. */
@@ -72,14 +73,18 @@ function readMinutes({ interval }: Pick<Of<'VOLUME'>, 'interval'>): 15 | 60 {
 async function ofCounts(parts: Parts, subject: Of<'VOLUME' | 'PEAK_HOURS' | 'TURNING_MOVEMENTS'>) {
   const { timezone } = parts.settings.current();
   const range = requireRange(subject, timezone);
-  const { bins } = await readBins(parts, subject, range, readMinutes(subject));
+  const { place, bins } = await readMarkedBins(parts, subject, range, readMinutes(subject));
   const windows = subject.windows && { windows: subject.windows };
   const figures = {
     timezone,
     interval: subject.interval,
     n: bins.reduce((sum, { volume }) => sum + (volume ?? 0), 0),
     coverage: coverageOf(bins),
-    ...(subject.kind === 'VOLUME' && volumesOf(bins, range, timezone, subject)),
+    ...(subject.kind === 'VOLUME' &&
+      volumesOf(bins, range, subject, {
+        timezone,
+        holidays: await holidaysOf(parts.db, place, range, timezone),
+      })),
     ...(subject.kind === 'TURNING_MOVEMENTS' && turningMovements(bins, range, timezone, { ...windows })),
     ...(subject.kind === 'PEAK_HOURS' &&
       peakHours(bins, range, timezone, { ...windows, by: ['direction', 'movement'] })),
@@ -90,8 +95,8 @@ async function ofCounts(parts: Parts, subject: Of<'VOLUME' | 'PEAK_HOURS' | 'TUR
 function volumesOf(
   bins: readonly Bin[],
   range: Interval,
-  timezone: string,
   { interval, windows }: Of<'VOLUME'>,
+  { timezone, holidays }: { timezone: string; holidays: ReadonlySet<string> },
 ) {
   const shown = joinWithin(bins, localBounds(range, minutesOf[interval], timezone));
   return {
@@ -102,7 +107,7 @@ function volumesOf(
       cells: describeCells(cells, ['direction']),
     })),
     total: bins.reduce((sum, { volume }) => sum + (volume ?? 0), 0),
-    ...dailyVolumes(bins, range, timezone),
+    ...dailyVolumes(bins, range, timezone, holidays),
     peaks:
       interval === '15min'
         ? peakHours(bins, range, timezone, { ...(windows && { windows }), by: ['direction'] })
