@@ -213,6 +213,45 @@ describe('one vehicle counts once', () => {
     for (const id of ids.slice(0, 4)) await ask('events.delete', { id });
     expect(await flowOf({ sensorId })).toMatchObject({ volume: 6, measured: 6, meanSpeed: 40 });
   });
+
+  it.each(['before', 'after'])(
+    'and says nothing about its sensor if it is deleted %s the roll-up',
+    async (when) => {
+      const { id: sensorId, apiKey } = await register('RADAR');
+      // Silence of 15 minutes is no gap, and of 30 minutes is one.
+      const ids = await send(
+        apiKey,
+        events(5, at('08:00'), 15 * MINUTE_MS, () => detected()),
+      );
+      const known = async () => {
+        const range = { startDate: `${DAY}T08:00:00Z`, endDate: `${DAY}T08:59:59Z` };
+        const { points } = await ask('traffic.getFlow', { sensorId, ...range, interval: '5min' });
+        return points.map(({ volume }: { volume: number | null }) => volume);
+      };
+      const quiet = [1, 0, 0, 1, 0, 0, 1, 0, 0, 1, 0, 0];
+      expect(await known()).toEqual(quiet);
+      if (when === 'after') await rollUpAllTraffic(gantry, 100);
+      const [late] = await send(
+        apiKey,
+        events(1, at('08:31'), MINUTE_MS, () => detected()),
+      );
+      for (const id of [ids[1], late]) await ask('events.delete', { id });
+      const gap = [1, null, null, null, null, null, 1, 0, 0, 1, 0, 0];
+      expect(await known()).toEqual(gap);
+      await rollUpAllTraffic(gantry, 100);
+      expect(await known()).toEqual(gap);
+      const { bins } = await ask('traffic.getCounts', {
+        sensorId,
+        startDate: DAY,
+        endDate: DAY,
+        interval: '60min',
+      });
+      expect(bins[8]).toMatchObject({ status: 'PARTIAL', volume: 3 });
+      for (const id of [ids[0], ids[2], ids[3]]) await ask('events.delete', { id });
+      await rollUpAllTraffic(gantry, 100);
+      expect(await known()).toEqual(quiet.map(() => null));
+    },
+  );
 });
 
 describe('a sensor', () => {

@@ -271,8 +271,14 @@ export async function readSightings(
     segmentsOf(range, [60]),
     sql`sensor_id = ANY (${ids})`,
   );
+  const pending = passedIn(groupsWithin(range), sql`sensor_id = ANY (${ids}) AND ${passedWithin(range)}`);
+  // Slots of which all events are deleted have their bits as a negative number.
   // Plan: the unique index of traffic_bins for hours. A month of one sensor is 720 rows.
   const { rows } = await db.execute<{ sensor_id: string; hours: string; alive: string }>(sql`
+    WITH fresh AS MATERIALIZED (
+      SELECT sensor_id, slot, bool_or(sign > 0) AS is_seen, bool_or(sign < 0) AS is_less, sum(sign) AS events
+      FROM (${pending}) AS pending GROUP BY 1, 2
+    )
     SELECT sensor_id, array_agg(date_part('epoch', slot)::bigint)::text AS hours, array_agg(alive)::text AS alive
     FROM (
       SELECT sensor_id, slot, alive::int FROM ${BINS} AS hours WHERE ${hours}
@@ -280,17 +286,33 @@ export async function readSightings(
       SELECT sensor_id, date_bin('1 hour', slot, ${ORIGIN}), ${ALIVE_BIT}
       FROM ${BINS} AS recent WHERE ${recent} AND (first_at IS NOT NULL OR source = 0)
       UNION ALL
-      SELECT sensor_id, date_bin('1 hour', slot, ${ORIGIN}), bit_or(${ALIVE_BIT})
-      FROM (${passedIn(
-        groupsWithin(range),
-        sql`sensor_id = ANY (${ids}) AND sign > 0 AND ${passedWithin(range)}`,
-      )}) AS fresh GROUP BY 1, 2
+      SELECT sensor_id, date_bin('1 hour', slot, ${ORIGIN}), bit_or(${ALIVE_BIT}) FROM fresh WHERE is_seen GROUP BY 1, 2
+      UNION ALL
+      SELECT sensor_id, date_bin('1 hour', slot, ${ORIGIN}), -bit_or(${ALIVE_BIT}) FROM fresh
+      WHERE is_less AND events + (
+        SELECT coalesce(sum(bins.events), 0) FROM ${BINS} AS bins
+        WHERE minutes = 5 AND bins.sensor_id = fresh.sensor_id AND bins.slot = fresh.slot
+      ) <= 0 GROUP BY 1, 2
     ) AS seen GROUP BY 1`);
   return rows.map((row) => ({
     sensorId: row.sensor_id,
-    hours: numbersOf(row.hours).map((seconds) => seconds * 1_000),
-    alive: numbersOf(row.alive),
+    ...withoutDeleted(
+      numbersOf(row.hours).map((seconds) => seconds * 1_000),
+      numbersOf(row.alive),
+    ),
   }));
+}
+
+/** Hours without the slots whose bits are negative. */
+function withoutDeleted(hours: number[], alive: number[]): Pick<Sightings, 'hours' | 'alive'> {
+  if (alive.every((bits) => bits >= 0)) return { hours, alive };
+  const deleted = new Map(
+    hours.flatMap((hour, n) => ((alive[n] ?? 0) < 0 ? [[hour, -(alive[n] ?? 0)]] : [])),
+  );
+  return {
+    hours,
+    alive: alive.map((bits, n) => (bits < 0 ? 0 : bits & ~(deleted.get(hours[n] ?? 0) ?? 0))),
+  };
 }
 
 /** The times of the first and the last event of a sensor in a slot of five minutes, in Unix milliseconds. */

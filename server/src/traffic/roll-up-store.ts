@@ -46,8 +46,30 @@ export async function rollUpTraffic(db: Database, limit: number): Promise<number
  * @returns their number
  */
 export async function rollUpRows(tx: Transaction, ctids: SQL): Promise<number> {
-  const { rows } = await tx.execute<{ rows: number }>(ROLL_UP(ctids));
-  return rows[0]?.rows ?? 0;
+  const { rows } = await tx.execute<{ rows: number; sensors: string[] | null; slots: string[] | null }>(
+    ROLL_UP(ctids),
+  );
+  const [row] = rows;
+  if (row?.sensors && row.slots) await tx.execute(forgetSlots(row.sensors, row.slots));
+  return row?.rows ?? 0;
+}
+
+/**
+ * A sensor of which all events of five minutes were deleted is not known to have worked then. Of hours with other events, the
+ * bits of these slots are cleared; those of counts from before 0064 stay.
+ */
+function forgetSlots(sensors: readonly string[], slots: readonly string[]): SQL {
+  // Plan: the unique index of traffic_bins for each slot, and for its hour.
+  return sql`
+    UPDATE traffic_bins AS hours SET alive = hours.alive & ~emptied.bits
+    FROM (
+      SELECT sensor_id, location_id, source, date_bin('1 hour', slot, ${ORIGIN}) AS slot, bit_or(${ALIVE_BIT})::smallint AS bits
+      FROM traffic_bins JOIN unnest(${sql.param(sensors)}::uuid[], ${sql.param(slots)}::timestamptz[]) AS deleted (sensor_id, slot)
+        USING (sensor_id, slot)
+      WHERE minutes = 5 AND source BETWEEN ${source.DETECTION} AND ${source.OTHER} AND first_at IS NULL GROUP BY 1, 2, 3, 4
+    ) AS emptied
+    WHERE hours.minutes = 60 AND (hours.sensor_id, hours.slot, hours.source) = (emptied.sensor_id, emptied.slot, emptied.source)
+      AND hours.location_id IS NOT DISTINCT FROM emptied.location_id AND hours.alive & emptied.bits <> 0`;
 }
 
 /** The number of events that are not rolled up yet. */
@@ -98,7 +120,8 @@ export function addBins(rows: SQL): SQL {
       events = known.events + excluded.events, vehicles = known.vehicles + excluded.vehicles,
       measured = known.measured + excluded.measured, speed_sum = known.speed_sum + excluded.speed_sum,
       alive = known.alive | excluded.alive,
-      first_at = least(known.first_at, excluded.first_at), last_at = greatest(known.last_at, excluded.last_at),
+      first_at = CASE WHEN known.events + excluded.events > 0 THEN least(known.first_at, excluded.first_at) END,
+      last_at = CASE WHEN known.events + excluded.events > 0 THEN greatest(known.last_at, excluded.last_at) END,
       (cells, measures, sums) = (
         SELECT coalesce(array_agg(cell), '{}'), coalesce(array_agg(measure), '{}'), coalesce(array_agg(value), '{}')
         FROM (
@@ -139,7 +162,7 @@ function ROLL_UP(ctids: SQL) {
       coalesce(sensor_id, ${NO_SENSOR}) AS sensor_id, location_id, source, ${KIND}, bin,
       sum(sign * vehicle)::float8 AS n, sum(sign)::int AS events, coalesce(sum((sign * speed)::float8), 0) AS speed_sum,
       coalesce(sum((sign * square)::float8), 0) AS square_sum,
-      min(at) FILTER (WHERE sign > 0) AS first_at, max(at) FILTER (WHERE sign > 0) AS last_at
+      min(at) FILTER (WHERE sign > 0) AS first_at, max(at) FILTER (WHERE sign > 0) AS last_at, bool_or(sign < 0) AS is_less
     FROM passed GROUP BY 1, 2, 3, location_id, source, ${KIND}, bin
   ), kinds AS MATERIALIZED (
     SELECT kind.*, traffic_cells.id, coalesce(is_motor, ${isOfMotor}) AS is_motor
@@ -181,7 +204,8 @@ function ROLL_UP(ctids: SQL) {
   ), rolled AS (
     ${addBins(sql`
       SELECT ${KEY}, sum(events) AS events, ${MOTOR_SUMS},
-        bit_or(alive)::smallint AS alive, min(first_at) AS first_at, max(last_at) AS last_at, ${PACKED}
+        bit_or(alive)::smallint AS alive, CASE WHEN sum(events) > 0 THEN min(first_at) END AS first_at,
+        CASE WHEN sum(events) > 0 THEN max(last_at) END AS last_at, ${PACKED}
       FROM entries GROUP BY 1, 2, 3, 4, 5`)}
   ), placed AS (
     INSERT INTO traffic_places AS known (location_id, sensor_id, first_slot, last_slot, detections, plates)
@@ -199,7 +223,8 @@ function ROLL_UP(ctids: SQL) {
     WHERE first_at IS NOT NULL AND sensor_id <> ${NO_SENSOR} ORDER BY 1, 2
     ON CONFLICT DO NOTHING
   )
-  SELECT count(*) AS rows FROM taken`;
+  SELECT (SELECT count(*) FROM taken) AS rows, array_agg(sensor_id) AS sensors, array_agg(slot::text) AS slots
+  FROM (SELECT DISTINCT sensor_id, slot FROM alike WHERE is_less) AS deleted`;
 }
 
 // The sums of a quarter hour are the same for all longer slots that contain it. Each sensor is summed by itself, in little
