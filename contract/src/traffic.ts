@@ -257,11 +257,11 @@ export const liveTraffic = z.object({
       measured,
       meanSpeed: speed.describe('km/h'),
       usualSpeed: speed.describe(
-        'Speed for comparison: the speed limit or, without one, the mean speed of the last seven days.',
+        'Speed for comparison: the speed limit or, without one, the mean speed of the last seven days, without days of sensors with data that a rule or a person rejected.',
       ),
       speedLimit,
       level: trafficLevel.describe(
-        'From 5 measured motor vehicles on, based on mean speed divided by usual speed: FREE from 0.75, BUSY from 0.5, CONGESTED below, and NO_DATA if there is nothing to compare with. With fewer, FREE while a counting sensor is ONLINE, and otherwise NO_DATA.',
+        'From 5 measured motor vehicles on, based on mean speed divided by usual speed: FREE from 0.75, BUSY from 0.5, CONGESTED below, and NO_DATA if there is nothing to compare with. With fewer, FREE while a counting sensor is ONLINE, and otherwise NO_DATA. Counts of intervals (`counts.ingest`) come too late: where all sensors send these, the volume is null.',
       ),
     }),
   ),
@@ -295,6 +295,8 @@ export const topLocations = z.object({
         speedLimit,
       }),
     )
-    .describe('Locations with traffic, highest value first; those without a value last.'),
+    .describe(
+      'Locations with traffic, highest value first; those without a value last. Days that rules have not judged yet, such as the present one, count as they were sent.',
+    ),
 });
 export type TopLocations = z.infer<typeof topLocations>;

@@ -136,6 +136,52 @@ describe('one vehicle counts once', () => {
     expect(await live()).toMatchObject(expected);
   });
 
+  it('in the last five minutes, where all sensors send counts of intervals: these come too late, but the road is not without data', async () => {
+    const locationId = await addLocation('Loops');
+    const { id, apiKey } = await register('RADAR', locationId);
+    await gantry.ok('counts.ingest', {
+      apiKey,
+      periods: [{ start: `${DAY}T08:00Z`, seconds: 900, volume: 10 }],
+    });
+    const live = async () =>
+      (await gantry.ok('traffic.getLive', undefined, { token })).locations.find(
+        (each: { locationId: string }) => each.locationId === locationId,
+      );
+    await gantry.pool.query(`UPDATE sensors SET status = 'ONLINE' WHERE id = $1`, [id]);
+    expect(await live()).toMatchObject({ volume: null, measured: 0, level: 'FREE' });
+    await gantry.pool.query(`UPDATE sensors SET status = 'OFFLINE' WHERE id = $1`, [id]);
+    expect(await live()).toMatchObject({ volume: null, level: 'NO_DATA' });
+  });
+
+  it('in the last five minutes, compared with days of which nothing is rejected', async () => {
+    const locationId = await addLocation('Usual', null);
+    const { id: sensorId, apiKey } = await register('RADAR', locationId);
+    const day = 86_400_000;
+    const midnight = Math.floor(Date.now() / day) * day;
+    for (const [n, speed] of [40, 90].entries())
+      await send(
+        apiKey,
+        events(20, midnight - (2 + n) * day + at('08:00', '1970-01-01'), MINUTE_MS, () => detected(speed)),
+      );
+    await rollUpAllTraffic(gantry, 100);
+    const usual = async () =>
+      (await gantry.ok('traffic.getLive', undefined, { token })).locations.find(
+        (each: { locationId: string }) => each.locationId === locationId,
+      ).usualSpeed;
+    expect(await usual()).toBe(65);
+    const startDate = new Date(midnight - 3 * day).toISOString().slice(0, 10);
+    const wrong = { startDate, endDate: startDate, decision: 'REJECT', reason: 'Wrong angle' };
+    await gantry.ok('traffic.reviewData', { sensorId, ...wrong }, { token: await gantry.tokenFor('ADMIN') });
+    expect(await usual()).toBe(40);
+    await gantry.pool.query('DELETE FROM traffic_reviews');
+    await gantry.pool.query(
+      `INSERT INTO traffic_flags (sensor_id, found_at, rule, lane, since, until, value, threshold)
+       SELECT $1, day, 'R3', '', day + interval '1 hour', day + interval '2 hours', 40, 38 FROM (SELECT $2::timestamptz AS day) AS one`,
+      [sensorId, `${startDate}T00:00Z`],
+    );
+    expect(await usual()).toBe(40);
+  });
+
   it('from the plates of a sensor, until it sends a detection for the first time', async () => {
     const { id: sensorId, apiKey } = await register('ANPR');
     await send(apiKey, events(10, at('08:00'), MINUTE_MS, read));

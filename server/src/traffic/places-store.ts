@@ -2,7 +2,7 @@ import { DAY_MS } from '@gantry/contract/durations';
 import { isUuid } from '@gantry/contract/id';
 import type { TopLocations } from '@gantry/contract/traffic';
 import type { SpeedUnits } from '@gantry/contract/values';
-import { eq, sql } from 'drizzle-orm';
+import { eq, type SQL, sql } from 'drizzle-orm';
 import { sortedName } from '../platform/database/case-folded.ts';
 import { moment } from '../platform/database/moment.ts';
 import { locations, sensors } from '../platform/database/tables.ts';
@@ -13,6 +13,7 @@ import { type Interval, SLOT_MS, slotOf } from '../platform/time.ts';
 import { locationLimits, type Placement, readPlacements } from '../sensors/placements-store.ts';
 import { getAnyPoint } from './points-store.ts';
 import { countingOf, SENT } from './presence-store.ts';
+import { REJECTING } from './quality-rules.ts';
 import { type Segment, segmentsOf } from './segments.ts';
 import {
   BINS,
@@ -284,6 +285,8 @@ export interface LiveLocation extends Record<string, unknown> {
   readonly name: string;
   readonly speed_limit: number | null;
   readonly types: readonly LiveCounts[];
+  /** Whether any counting sensor is ONLINE, also one that sends counts of intervals. */
+  readonly working: boolean;
   readonly usual_measured: number;
   readonly usual_sum: number;
 }
@@ -298,13 +301,24 @@ const isLive = sql.raw(
 
 const USUAL_MS = 7 * DAY_MS;
 
+/** Days of sensors in `bins` of which nothing is rejected, by a stored flag or by a person. */
+function isUndoubted(): SQL {
+  const isThen = sql.raw(`since < bins.slot + interval '1 day' AND until > bins.slot`);
+  return sql`NOT EXISTS (
+      SELECT FROM traffic_flags WHERE traffic_flags.sensor_id = bins.sensor_id AND found_at > bins.slot - interval '4 days'
+        AND rule = ANY (${sql.param(REJECTING)}::text[]) AND ${isThen}
+    ) AND NOT EXISTS (
+      SELECT FROM traffic_reviews WHERE decision = 'REJECT' AND place_id IN (bins.sensor_id, bins.location_id) AND ${isThen}
+    )`;
+}
+
 /**
- * The traffic of every location within a range of minutes, and its speeds during the seven days before. Counts of intervals come
- * too late for that.
+ * The traffic of every location within a range of minutes, and its speeds during the seven days before, without days with rejected
+ * data. Counts of intervals come too late for that.
  */
 export async function readLive(db: Executor, range: Interval): Promise<LiveLocation[]> {
   const usual: Segment = { minutes: 1_440, from: range.from - USUAL_MS, until: range.until };
-  const days = inSegments([usual], sql`location_id = locations.id`).map(
+  const days = inSegments([usual], sql`location_id = locations.id AND ${isUndoubted()}`).map(
     (condition) => sql`
         SELECT locations.id, measured, speed_sum
         FROM locations JOIN ${BINS} AS bins ON ${condition} LEFT JOIN counting ON counting.sensor_id = bins.sensor_id
@@ -338,6 +352,9 @@ export async function readLive(db: Executor, range: Interval): Promise<LiveLocat
         avg((status = 'ONLINE' OR id IN (SELECT sensor_id FROM passed))::int)::float8 AS covered
       FROM sensors JOIN counting ON sensor_id = id
       WHERE location_id IS NOT NULL AND source <> ${source.COUNTED} AND ${isLive} GROUP BY 1, 2
+    ), working AS (
+      SELECT location_id, bool_or(status = 'ONLINE') AS working FROM sensors JOIN counting ON sensor_id = id
+      WHERE location_id IS NOT NULL AND source IS NOT NULL AND ${isLive} GROUP BY 1
     ), by_type AS (
       SELECT location_id, json_agg(json_build_object('type', type, 'n', coalesce(n, 0), 'measured', coalesce(measured, 0),
         'speed_sum', coalesce(speed_sum, 0), 'covered', coalesce(covered, 1), 'monitored', coalesce(monitored, false),
@@ -349,9 +366,10 @@ export async function readLive(db: Executor, range: Interval): Promise<LiveLocat
         ${sql.join(days, sql` UNION ALL `)}
       ) AS days GROUP BY 1
     )
-    SELECT id, name, speed_limit, coalesce(types, '[]') AS types,
+    SELECT id, name, speed_limit, coalesce(types, '[]') AS types, coalesce(working, false) AS working,
       coalesce(usual.measured, 0)::bigint AS usual_measured, coalesce(usual.speed_sum, 0)::bigint AS usual_sum
-    FROM locations LEFT JOIN by_type ON by_type.location_id = id LEFT JOIN usual USING (id)
+    FROM locations LEFT JOIN by_type ON by_type.location_id = id LEFT JOIN working ON working.location_id = id
+      LEFT JOIN usual USING (id)
     ORDER BY ${sortedName(sql`name`)}, id`);
   return rows;
 }

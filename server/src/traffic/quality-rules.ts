@@ -31,6 +31,11 @@ export const SEVERITIES = {
 } as const satisfies Record<string, Severity>;
 export type Rule = keyof typeof SEVERITIES;
 
+/** The rules that leave data out of figures. */
+export const REJECTING: readonly string[] = Object.entries(SEVERITIES).flatMap(([rule, severity]) =>
+  severity === 'REJECT' ? [rule] : [],
+);
+
 /** Whether a text is the name of a rule. */
 export function isRule(text: string): text is Rule {
   return Object.hasOwn(SEVERITIES, text);

@@ -6,7 +6,7 @@ import { laneOfText } from '../events/passage-columns.ts';
 import { moment } from '../platform/database/moment.ts';
 import type { Executor, Transaction } from '../platform/database/transaction.ts';
 import type { Interval } from '../platform/time.ts';
-import { isRule, SEVERITIES, type SensorFlag } from './quality-rules.ts';
+import { isRule, REJECTING, SEVERITIES, type SensorFlag } from './quality-rules.ts';
 import { groupsWithin, type Place, passedWithin } from './slots-store.ts';
 
 // What rules found in the samples of sensors, and what people decided about data.
@@ -182,16 +182,13 @@ export async function findDoubtedLocations(
   { from, until }: Interval,
 ): Promise<ReadonlySet<string>> {
   const isWithin = sql`since < ${moment(until)} AND until > ${moment(from)}`;
-  const rejecting = Object.entries(SEVERITIES).flatMap(([rule, severity]) =>
-    severity === 'REJECT' ? [rule] : [],
-  );
   // Plan: all decisions, of which there are few, and the flags found since a few days before the range.
   const { rows } = await db.execute<{ id: string }>(sql`
     WITH doubted AS (
       SELECT place_id AS id FROM traffic_reviews WHERE decision = 'REJECT' AND ${isWithin}
       UNION
       SELECT sensor_id FROM traffic_flags
-      WHERE found_at > ${moment(from)}::timestamptz - interval '4 days' AND rule = ANY (${sql.param(rejecting)}::text[]) AND ${isWithin}
+      WHERE found_at > ${moment(from)}::timestamptz - interval '4 days' AND rule = ANY (${sql.param(REJECTING)}::text[]) AND ${isWithin}
       UNION
       SELECT sensor_id FROM sensor_status_history AS broken
       WHERE to_status IN ('MAINTENANCE', 'ERROR') AND at < ${moment(until)} AND NOT EXISTS (

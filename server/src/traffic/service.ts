@@ -143,6 +143,7 @@ function describeLive({
   name,
   speed_limit,
   types,
+  working,
   ...usually
 }: LiveLocation): LiveTraffic['locations'][number] {
   const [counted, ...others] = [...types].sort(
@@ -167,7 +168,7 @@ function describeLive({
     meanSpeed: speed,
     usualSpeed: usual,
     speedLimit: speed_limit,
-    level: levelOf({ measured, meanSpeed: speed, usualSpeed: usual, isMonitored }),
+    level: levelOf({ measured, meanSpeed: speed, usualSpeed: usual, isMonitored: working }),
   };
 }
 
