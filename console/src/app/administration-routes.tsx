@@ -1,7 +1,6 @@
 import { roles, sortOrders } from '@gantry/contract/values';
 import { createRoute, redirect } from '@tanstack/react-router';
 import { flag, moment, oneOf, type Parameter, readSearch, text } from '../shared/url/search.ts';
-import { loadLaterTexts } from './locale/texts.ts';
 import { lazyPage, shell } from './route.tsx';
 
 /** Query parameters of the list of users, named like the input of `users.getAll`. */
@@ -57,11 +56,13 @@ const year: Parameter<string> = (raw) => (/^(?:19|20|21)\d\d$/.test(String(raw))
 const administration = createRoute({
   getParentRoute: () => shell,
   path: '/administration',
-  component: lazyPage(async () => {
-    // The activity names the kinds of reports.
-    await Promise.all((['administration', 'account', 'reports'] as const).map(loadLaterTexts));
-    return import('../pages/administration/administration-page.tsx');
-  }, 'AdministrationPage'),
+  component: lazyPage(
+    () => import('../pages/administration/administration-page.tsx'),
+    'AdministrationPage',
+    'administration',
+    'account',
+    'reports',
+  ),
 });
 const administrationStart = createRoute({
   getParentRoute: () => administration,

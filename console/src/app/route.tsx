@@ -3,6 +3,7 @@ import { NotFound, PageFailure } from '../shared/page/page-failure.tsx';
 import { currentSession } from '../shared/session/session.ts';
 import { type Parameter, readSearchAround } from '../shared/url/search.ts';
 import { loadCode } from '../ui/load-code.ts';
+import { loadPageTexts, type PageNamespace } from './locale/texts.ts';
 import { Shell } from './shell/shell.tsx';
 
 export const root = createRootRoute({
@@ -29,6 +30,18 @@ function requireSession({ location: { href } }: { readonly location: { readonly 
   throw redirect({ to: '/sign-in', search: href === '/' ? {} : { to: href }, replace: true });
 }
 
-/** A page whose code is loaded when it is opened, or as soon as the service can be reached again. */
-export const lazyPage: typeof lazyRouteComponent = (load, name) =>
-  lazyRouteComponent(() => loadCode(load), name);
+/**
+ * A page whose code and texts are loaded when it is opened, or as soon as the service can be reached again.
+ * @param namespaces the texts of pages that it shows
+ */
+export function lazyPage<Code extends Record<string, unknown>, Name extends keyof Code & string>(
+  load: () => Promise<Code>,
+  name: Name,
+  ...namespaces: readonly PageNamespace[]
+) {
+  const loadBoth = async (): Promise<Code> => {
+    const [code] = await Promise.all([load(), ...namespaces.map(loadPageTexts)]);
+    return code;
+  };
+  return lazyRouteComponent(() => loadCode(loadBoth), name);
+}

@@ -24,7 +24,6 @@ import {
 import { PageFailure } from '../shared/page/page-failure.tsx';
 import { day, flag, moment, oneOf, type Parameter, readSearch, text } from '../shared/url/search.ts';
 import { administrationRoutes } from './administration-routes.tsx';
-import { loadLaterTexts } from './locale/texts.ts';
 import { lazyPage, root, shell } from './route.tsx';
 
 /** The query parameters of the watchlist page, named as in `watchlist.getAlerts` and `watchlist.getAll`. */
@@ -115,7 +114,7 @@ const overview = createRoute({
   getParentRoute: () => shell,
   path: '/',
   validateSearch: readSearch(overviewSearch),
-  component: lazyPage(() => import('../pages/overview/overview-page.tsx'), 'OverviewPage'),
+  component: lazyPage(() => import('../pages/overview/overview-page.tsx'), 'OverviewPage', 'overview'),
 });
 
 const events = createRoute({
@@ -129,199 +128,198 @@ const incidents = createRoute({
   getParentRoute: () => shell,
   path: '/incidents',
   validateSearch: readSearch(incidentsSearch),
-  component: lazyPage(() => import('../pages/incidents/incidents-page.tsx'), 'IncidentsPage'),
+  component: lazyPage(() => import('../pages/incidents/incidents-page.tsx'), 'IncidentsPage', 'incidents'),
 });
 
 const incident = createRoute({
   getParentRoute: () => shell,
   path: '/incidents/$incidentId',
   validateSearch: readSearch({}),
-  component: lazyPage(() => import('../pages/incidents/incident-page.tsx'), 'IncidentPage'),
+  component: lazyPage(() => import('../pages/incidents/incident-page.tsx'), 'IncidentPage', 'incidents'),
 });
 
 const watchlist = createRoute({
   getParentRoute: () => shell,
   path: '/watchlist',
   validateSearch: readSearch(watchlistSearch),
-  component: lazyPage(() => import('../pages/watchlist/watchlist-page.tsx'), 'WatchlistPage'),
+  component: lazyPage(() => import('../pages/watchlist/watchlist-page.tsx'), 'WatchlistPage', 'watchlist'),
 });
 
 const sensors = createRoute({
   getParentRoute: () => shell,
   path: '/sensors',
   validateSearch: readSearch(sensorsSearch),
-  component: lazyPage(() => import('../pages/sensors/sensors-page.tsx'), 'SensorsPage'),
+  component: lazyPage(() => import('../pages/sensors/sensors-page.tsx'), 'SensorsPage', 'sensors'),
 });
 
 const sensor = createRoute({
   getParentRoute: () => shell,
   path: '/sensors/$sensorId',
   validateSearch: readSearch({}),
-  component: lazyPage(async () => {
-    await loadLaterTexts('connections');
-    return import('../pages/sensors/sensor-page.tsx');
-  }, 'SensorPage'),
+  component: lazyPage(
+    () => import('../pages/sensors/sensor-page.tsx'),
+    'SensorPage',
+    'sensors',
+    'connections',
+  ),
 });
 
 const connection = createRoute({
   getParentRoute: () => shell,
   path: '/sensors/$sensorId/connections/$connectionId',
   validateSearch: readSearch(connectionSearch),
-  component: lazyPage(async () => {
-    await loadLaterTexts('connections');
-    return import('../pages/sensors/connections/connection-page.tsx');
-  }, 'ConnectionPage'),
+  component: lazyPage(
+    () => import('../pages/sensors/connections/connection-page.tsx'),
+    'ConnectionPage',
+    'sensors',
+    'connections',
+  ),
 });
 
 const locations = createRoute({
   getParentRoute: () => shell,
   path: '/locations',
   validateSearch: readSearch(locationsSearch),
-  component: lazyPage(async () => {
-    await loadLaterTexts('locations');
-    return import('../pages/locations/locations-page.tsx');
-  }, 'LocationsPage'),
+  component: lazyPage(() => import('../pages/locations/locations-page.tsx'), 'LocationsPage', 'locations'),
 });
 
 const location = createRoute({
   getParentRoute: () => shell,
   path: '/locations/$locationId',
   validateSearch: readSearch({}),
-  component: lazyPage(async () => {
-    // The latter are those of its measuring points.
-    await Promise.all([loadLaterTexts('locations'), loadLaterTexts('studies')]);
-    return import('../pages/locations/location-page.tsx');
-  }, 'LocationPage'),
+  component: lazyPage(
+    () => import('../pages/locations/location-page.tsx'),
+    'LocationPage',
+    'locations',
+    'studies',
+    'sensors',
+  ),
 });
 
 const traffic = createRoute({
   getParentRoute: () => shell,
   path: '/traffic',
   validateSearch: readSearch(trafficSearch),
-  component: lazyPage(async () => {
-    await loadLaterTexts('traffic');
-    return import('../pages/traffic/traffic-page.tsx');
-  }, 'TrafficPage'),
+  component: lazyPage(() => import('../pages/traffic/traffic-page.tsx'), 'TrafficPage', 'traffic'),
 });
-
-/** The pages of figures need the texts of the traffic page, too. */
-const loadTextsOfStudies = () => Promise.all([loadLaterTexts('traffic'), loadLaterTexts('studies')]);
 
 const counts = createRoute({
   getParentRoute: () => shell,
   path: '/traffic/counts',
   validateSearch: readSearch(countsSearch),
-  component: lazyPage(async () => {
-    await loadTextsOfStudies();
-    return import('../pages/traffic/studies/counts-page.tsx');
-  }, 'CountsPage'),
+  component: lazyPage(
+    () => import('../pages/traffic/studies/counts-page.tsx'),
+    'CountsPage',
+    'traffic',
+    'studies',
+  ),
 });
 
 const speeds = createRoute({
   getParentRoute: () => shell,
   path: '/traffic/speeds',
   validateSearch: readSearch(speedSearch),
-  component: lazyPage(async () => {
-    await loadTextsOfStudies();
-    return import('../pages/traffic/studies/speed-page.tsx');
-  }, 'SpeedPage'),
+  component: lazyPage(
+    () => import('../pages/traffic/studies/speed-page.tsx'),
+    'SpeedPage',
+    'traffic',
+    'studies',
+  ),
 });
 
 const annual = createRoute({
   getParentRoute: () => shell,
   path: '/traffic/annual',
   validateSearch: readSearch(annualSearch),
-  component: lazyPage(async () => {
-    await loadTextsOfStudies();
-    return import('../pages/traffic/studies/annual-page.tsx');
-  }, 'AnnualPage'),
+  component: lazyPage(
+    () => import('../pages/traffic/studies/annual-page.tsx'),
+    'AnnualPage',
+    'traffic',
+    'studies',
+  ),
 });
 
 const intersection = createRoute({
   getParentRoute: () => shell,
   path: '/traffic/intersection',
   validateSearch: readSearch(intersectionSearch),
-  component: lazyPage(async () => {
-    await loadTextsOfStudies();
-    return import('../pages/traffic/studies/intersection/intersection-page.tsx');
-  }, 'IntersectionPage'),
+  component: lazyPage(
+    () => import('../pages/traffic/studies/intersection/intersection-page.tsx'),
+    'IntersectionPage',
+    'traffic',
+    'studies',
+  ),
 });
 
 const quality = createRoute({
   getParentRoute: () => shell,
   path: '/traffic/quality',
   validateSearch: readSearch(qualitySearch),
-  component: lazyPage(async () => {
-    await loadTextsOfStudies();
-    return import('../pages/traffic/studies/quality/quality-page.tsx');
-  }, 'QualityPage'),
+  component: lazyPage(
+    () => import('../pages/traffic/studies/quality/quality-page.tsx'),
+    'QualityPage',
+    'traffic',
+    'studies',
+  ),
 });
 
 const studies = createRoute({
   getParentRoute: () => shell,
   path: '/traffic/studies',
   validateSearch: readSearch(studiesSearch),
-  component: lazyPage(async () => {
-    await loadTextsOfStudies();
-    return import('../pages/traffic/studies/signing/studies-page.tsx');
-  }, 'StudiesPage'),
+  component: lazyPage(
+    () => import('../pages/traffic/studies/signing/studies-page.tsx'),
+    'StudiesPage',
+    'traffic',
+    'studies',
+  ),
 });
 
 const study = createRoute({
   getParentRoute: () => shell,
   path: '/traffic/studies/$studyId',
   validateSearch: readSearch(studySearch),
-  component: lazyPage(async () => {
-    await loadTextsOfStudies();
-    return import('../pages/traffic/studies/signing/study-page.tsx');
-  }, 'StudyPage'),
+  component: lazyPage(
+    () => import('../pages/traffic/studies/signing/study-page.tsx'),
+    'StudyPage',
+    'traffic',
+    'studies',
+  ),
 });
 
 const reports = createRoute({
   getParentRoute: () => shell,
   path: '/reports',
   validateSearch: readSearch(analyticsSearch),
-  component: lazyPage(async () => {
-    await loadLaterTexts('reports');
-    return import('../pages/reports/analytics-page.tsx');
-  }, 'AnalyticsPage'),
+  component: lazyPage(() => import('../pages/reports/analytics-page.tsx'), 'AnalyticsPage', 'reports'),
 });
 
 const reportFiles = createRoute({
   getParentRoute: () => shell,
   path: '/reports/files',
   validateSearch: readSearch(filesSearch),
-  component: lazyPage(async () => {
-    await loadLaterTexts('reports');
-    return import('../pages/reports/files-page.tsx');
-  }, 'FilesPage'),
+  component: lazyPage(() => import('../pages/reports/files-page.tsx'), 'FilesPage', 'reports'),
 });
 
 const reportSchedules = createRoute({
   getParentRoute: () => shell,
   path: '/reports/schedules',
   validateSearch: readSearch({}),
-  component: lazyPage(async () => {
-    await loadLaterTexts('reports');
-    return import('../pages/reports/schedules-page.tsx');
-  }, 'SchedulesPage'),
+  component: lazyPage(() => import('../pages/reports/schedules-page.tsx'), 'SchedulesPage', 'reports'),
 });
 
 const account = createRoute({
   getParentRoute: () => shell,
   path: '/account',
   validateSearch: readSearch({}),
-  component: lazyPage(async () => {
-    await loadLaterTexts('account');
-    return import('../pages/account/account-page.tsx');
-  }, 'AccountPage'),
+  component: lazyPage(() => import('../pages/account/account-page.tsx'), 'AccountPage', 'account'),
 });
 
 const ownSessions = createRoute({
   getParentRoute: () => shell,
   path: '/account/sessions',
   validateSearch: readSearch({}),
-  component: lazyPage(() => import('../pages/account/sessions-page.tsx'), 'SessionsPage'),
+  component: lazyPage(() => import('../pages/account/sessions-page.tsx'), 'SessionsPage', 'account'),
 });
 
 export const router = createRouter({

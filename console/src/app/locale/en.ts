@@ -1,8 +1,5 @@
 /** The texts of the first load. */
-export const files = import.meta.glob<object>(
-  [
-    '../../**/locale/en.json',
-    '!../../**/{account,administration,connections,locations,reports,studies,traffic}/locale/*',
-  ],
-  { eager: true, import: 'default' },
-);
+export const files = import.meta.glob<object>(['../../**/locale/en.json', '!../../pages/**'], {
+  eager: true,
+  import: 'default',
+});

@@ -16,23 +16,22 @@ const catalogues: Readonly<Record<Language, () => Promise<{ files: Files }>>> = 
   ar: () => import('./ar.ts'),
 };
 
-/** The texts of modules that few users visit. They are loaded with the pages, and not with the first load. */
-const laterFiles = import.meta.glob<object>(
-  '../../**/{account,administration,connections,locations,reports,studies,traffic}/locale/*.json',
-  {
-    import: 'default',
-  },
-);
+/** The texts of pages, which are loaded with the pages, and not with the first load. */
+const pageFiles = import.meta.glob<object>('../../pages/**/locale/*.json', { import: 'default' });
 /** The namespaces of these texts. */
-type LaterNamespace =
+export type PageNamespace =
   | 'account'
   | 'administration'
   | 'connections'
+  | 'incidents'
   | 'locations'
+  | 'overview'
   | 'reports'
+  | 'sensors'
   | 'studies'
-  | 'traffic';
-const loadedLater = new Set<string>();
+  | 'traffic'
+  | 'watchlist';
+const loadedWithPages = new Set<string>();
 
 /** The namespace of a file: the name of the folder that has the texts. */
 const namespaceOf = (path: string): string => path.split('/').at(-3) ?? '';
@@ -41,20 +40,20 @@ async function load(language: Language): Promise<void> {
   const { files } = await catalogues[language]();
   for (const [path, texts] of Object.entries(files))
     i18next.addResourceBundle(language, namespaceOf(path), texts);
-  await Promise.all([...loadedLater].map((namespace) => addLaterTexts(language, namespace)));
+  await Promise.all([...loadedWithPages].map((namespace) => addPageTexts(language, namespace)));
 }
 
-async function addLaterTexts(language: string, namespace: string): Promise<void> {
-  for (const [path, loadFile] of Object.entries(laterFiles))
+async function addPageTexts(language: string, namespace: string): Promise<void> {
+  for (const [path, loadFile] of Object.entries(pageFiles))
     if (path.endsWith(`/${namespace}/locale/${language}.json`))
       i18next.addResourceBundle(language, namespace, await loadFile());
 }
 
-/** Loads texts that are not in the first load. From then on, a change of the language loads them too. */
-export async function loadLaterTexts(namespace: LaterNamespace): Promise<void> {
-  if (loadedLater.has(namespace)) return;
-  await addLaterTexts(i18next.language, namespace);
-  loadedLater.add(namespace);
+/** Loads the texts of a page. From then on, a change of the language loads them too. */
+export async function loadPageTexts(namespace: PageNamespace): Promise<void> {
+  if (loadedWithPages.has(namespace)) return;
+  await addPageTexts(i18next.language, namespace);
+  loadedWithPages.add(namespace);
 }
 
 async function apply(language: Language): Promise<void> {
