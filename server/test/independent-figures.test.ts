@@ -10,7 +10,7 @@ import { rollUpAllTraffic } from './roll-up-all-traffic.ts';
 import { seeded } from './simulated-month.ts';
 import { isLong } from './test-length.ts';
 
-// A month of two places, with late, repeated, corrected and deleted data and sensors that fail in several ways, computed again
+// A month of two places and a year of two others, with late, repeated, corrected and deleted data and sensors that fail in several ways, computed again
 // by a program in Python from what was sent (recompute-figures.py).
 
 const gantry = await sharedGantry();
@@ -108,10 +108,7 @@ const observed = Array.from({ length: days }, (_, day) => [at(day), at(day + 1)]
   (_, day) => !UNOBSERVED.includes(day),
 );
 
-/** On observed days: a deleted passage still shows that the radar worked. */
-const deleted = passages
-  .filter((each) => random() < 0.006 && isWithin(each.at, observed))
-  .map(({ key }) => key);
+const deleted = passages.filter(() => random() < 0.006).map(({ key }) => key);
 
 interface Period {
   readonly start: number;
@@ -154,6 +151,50 @@ const repeated = periods.filter(
   (each) => random() < 0.02 && !corrected.some(({ start }) => start === each.start),
 );
 const sentPeriods = [...shuffled(periods), ...corrected, ...repeated];
+
+/** The local year before that month. */
+const YEAR = 2025;
+const [yearFrom, yearUntil] = [YEAR, YEAR + 1].map((year) =>
+  DateTime.fromObject({ year }, { zone }).toMillis(),
+) as [number, number];
+/** Half hours where clocks differ by half an hour. */
+const YEAR_SECONDS = isLong ? 1_800 : 3_600;
+
+/** What is not known of a year, by the clock: days of a month, and hours of them. */
+interface Hole {
+  readonly month: number;
+  readonly days: readonly number[];
+  readonly hours: readonly [from: number, until: number];
+}
+const HOLES: Record<string, readonly Hole[]> = {
+  'a year with holes': [
+    { month: 2, days: [10, 11, 12, 13], hours: [0, 24] },
+    { month: 7, days: [6], hours: [0, 5] },
+    { month: 11, days: [2], hours: [1, 3] },
+  ],
+  'a year in which an hour of the week is not known': [
+    { month: 3, days: [3, 10, 17, 24, 31], hours: [13, 14] },
+    { month: 9, days: Array.from({ length: 14 }, (_, n) => n + 1), hours: [0, 24] },
+  ],
+};
+
+const yearOf = (holes: readonly Hole[]): Period[] => {
+  const sent: Period[] = [];
+  for (let start = yearFrom; start < yearUntil; start += YEAR_SECONDS * 1_000) {
+    const { month, day, hour } = DateTime.fromMillis(start, { zone });
+    const isHole = holes.some(
+      (hole) =>
+        hole.month === month && hole.days.includes(day) && hour >= hole.hours[0] && hour < hole.hours[1],
+    );
+    const period = { start, direction: 'NB', lane: 1, counts: { 2: 1 + whole(usualAt(start) * 20) } };
+    if (isHole) sent.push({ ...period, counts: null });
+    else if (random() < 0.001) sent.push({ ...period, status: 'FAULT' });
+    else if (random() < 0.003) sent.push({ ...period, samples: 35 + whole(25), expected: 60 });
+    else sent.push(period);
+  }
+  return sent;
+};
+const years = Object.fromEntries(Object.entries(HOLES).map(([name, holes]) => [name, yearOf(holes)]));
 
 const register = async (locationId: string, type: string): Promise<{ id: string; apiKey: string }> => {
   const sensor = await ask('sensors.create', { name: type, deviceId: randomUUID(), type, locationId });
@@ -221,15 +262,21 @@ const report = async () => {
       `INSERT INTO sensor_status_history (sensor_id, to_status, at, reason) VALUES ($1, $2, $3, 'simulated')`,
       [radar.id, status, new Date(time)],
     );
-  const loops = await register(loopsPlace, 'RADAR');
-  for (let n = 0; n < sentPeriods.length; n += 1_000) {
+  await sendPeriods(loopsPlace, sentPeriods, 900);
+  await rollUpAllTraffic(gantry, 20_000);
+  return { radar: radarPlace, loops: loopsPlace };
+};
+
+const sendPeriods = async (locationId: string, sent: readonly Period[], seconds: number): Promise<void> => {
+  const { apiKey } = await register(locationId, 'RADAR');
+  for (let n = 0; n < sent.length; n += 1_000) {
     const { success } = await gantry.ok('counts.ingest', {
-      apiKey: loops.apiKey,
-      periods: sentPeriods
+      apiKey,
+      periods: sent
         .slice(n, n + 1_000)
         .map(({ start, direction, lane, counts, status, samples, expected }) => ({
           start: isoOf(start),
-          seconds: 900,
+          seconds,
           direction,
           lane,
           ...(counts ? { byClass: { scheme: 'FHWA13', counts } } : { volume: null }),
@@ -239,8 +286,6 @@ const report = async () => {
     });
     expect(success).toBe(true);
   }
-  await rollUpAllTraffic(gantry, 20_000);
-  return { radar: radarPlace, loops: loopsPlace };
 };
 
 const range = { startDate: isoOf(from), endDate: isoOf(until - 1) };
@@ -321,6 +366,51 @@ const speedsOf = async (locationId: string, units: string): Promise<Answer> => {
   };
 };
 
+const flowOf = async (locationId: string): Promise<Answer> => {
+  const ofInterval = (interval: string) => ask('traffic.getFlow', { locationId, ...range, interval });
+  const point = (start: string | undefined, each: Answered) => [
+    start === undefined ? from : Date.parse(start),
+    each.status,
+    Math.round(each.coverage * 1e4) / 1e4,
+    each.volume,
+    each.isComplete,
+    each.measured,
+    each.meanSpeed,
+    each.shareOverLimit,
+  ];
+  const [hours, byDay] = [await ofInterval('60min'), await ofInterval('day')];
+  const { peakHour, peakHourFactor } = hours;
+  return {
+    hours: hours.points.map((each: Answered) => point(each.start, each)),
+    days: byDay.points.map((each: Answered) => point(each.start, each)),
+    whole: point(undefined, byDay),
+    peak: [Date.parse(peakHour.start), peakHour.volume, peakHourFactor],
+  };
+};
+
+const annualOf = async (locationId: string): Promise<Answer> => {
+  const asked = { locationId, year: YEAR };
+  const averages: Answer = {};
+  for (const method of ['FHWA', 'AASHTO', 'SIMPLE'])
+    for (const allowMissing of [0, 1]) {
+      const { value, n, status } = await ask('traffic.getAadt', { ...asked, method, allowMissing });
+      averages[`${method} ${allowMissing}`] = [value, n, status];
+    }
+  const { months } = await ask('traffic.getAadt', asked);
+  const { months: factors } = await ask('traffic.getFactors', asked);
+  const { hours, k30, k50, k100, validHours } = await ask('traffic.getDesignHours', asked);
+  return {
+    ...averages,
+    months: months.map(({ value }: Answer) => value),
+    factors: factors.map(({ factor }: Answer) => factor),
+    design: [
+      hours.map(({ start, volume }: { start: string; volume: number }) => [Date.parse(start), volume]),
+      [k30, k50, k100],
+      validHours,
+    ],
+  };
+};
+
 /** Runs the program beside the service, which would not answer otherwise. */
 const recompute = async (input: string): Promise<string> => {
   const running = promisify(execFile)('python3', [program], { maxBuffer: 1e9 });
@@ -337,7 +427,7 @@ const REVIEWS = [
 ] as const;
 
 it.runIf(hasPython)(
-  'the figures of a month are those of another program, to the last digit',
+  'the figures of a month and of a year are those of another program, to the last digit',
   async () => {
     const places = await report();
     const cases = [
@@ -348,7 +438,11 @@ it.runIf(hasPython)(
     const input = {
       ...{ zone, from, until, now: Date.now(), limit: LIMIT, cases },
       radar: { events: radarSent, observed, broken: BROKEN, deleted },
-      loops: { periods: sentPeriods },
+      loops: { periods: sentPeriods, seconds: 900 },
+      year: [yearFrom, yearUntil],
+      years: Object.fromEntries(
+        Object.entries(years).map(([name, sent]) => [name, { periods: sent, seconds: YEAR_SECONDS }]),
+      ),
     };
     const expected = JSON.parse(await recompute(JSON.stringify(input)));
     for (const { name, exclude, reviews } of cases) {
@@ -365,12 +459,19 @@ it.runIf(hasPython)(
         const answers = await answersOf(places[place], exclude ? 'exclude' : 'include');
         for (const [figure, answer] of Object.entries(answers))
           expect.soft(answer, `${figure} of ${place}, ${name}`).toEqual(wanted[figure]);
+        if (exclude)
+          expect.soft(await flowOf(places[place]), `flow of ${place}, ${name}`).toEqual(wanted.flow);
         if (place === 'radar' && exclude)
           for (const units of ['KMH', 'MPH'])
             expect
               .soft(await speedsOf(places.radar, units), `${units}, ${name}`)
               .toEqual(wanted[`speeds ${units}`]);
       }
+    }
+    for (const [name, sent] of Object.entries(years)) {
+      const locationId = await locate(name);
+      await sendPeriods(locationId, sent, YEAR_SECONDS);
+      expect.soft(await annualOf(locationId), name).toEqual(expected[name]);
     }
   },
   300_000,

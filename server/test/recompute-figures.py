@@ -1,4 +1,4 @@
-"""Recomputes the figures of a month from what was sent, by the published definitions and without the code of the service.
+"""Recomputes the figures of a month and of years from what was sent, by the published definitions and without the code of the service.
 
 Reads JSON from standard input and writes JSON. Times are Unix milliseconds; spans do not contain their end.
 """
@@ -127,7 +127,7 @@ class Place:
         return result
 
 
-def of_vehicles(sent, exclude, reviews):
+def of_vehicles(sent, exclude, reviews, silence=True):
     """Single vehicles: of the detector that counts, with the spans of which it sent everything."""
     events = list({event["key"]: event for event in sent["events"] if event["key"] not in sent["deleted"]}.values())
     alive = sorted({event["at"] // SLOT for event in events})
@@ -140,7 +140,7 @@ def of_vehicles(sent, exclude, reviews):
             part = min(end, (slot + 1) * SLOT) - max(start, slot * SLOT)
             covered[slot] = covered.get(slot, Fraction(0)) + Fraction(part, SLOT)
     hits = sorted(event["at"] for event in events if event["counts"])
-    no_hits = [(a + 1, b) for a, b in zip(hits, hits[1:] + [NOW]) if b - a > NO_HITS]
+    no_hits = [(a + 1, b) for a, b in zip(hits, hits[1:] + [NOW]) if silence and b - a > NO_HITS]
     vehicles = []
     for event in events:
         if event["counts"]:
@@ -149,8 +149,9 @@ def of_vehicles(sent, exclude, reviews):
     return Place(vehicles, covered, no_hits, sent["broken"], reviews, exclude)
 
 
-def of_periods(sent, exclude, reviews):
-    """Quarter hours of a detector with several channels."""
+def of_periods(sent, exclude, reviews, silence=True):
+    """Intervals of a detector with several channels."""
+    length = sent["seconds"] * 1000
     latest = {}
     for period in sent["periods"]:
         latest[(period["direction"], period["lane"], period["start"])] = period
@@ -167,11 +168,11 @@ def of_periods(sent, exclude, reviews):
             busy.append(start)
     covered = {}
     for start, known in shares.items():
-        for slot in slots_over(start, start + QUARTER):
+        for slot in slots_over(start, start + length):
             if sum(known) > 0:
                 covered[slot] = sum(known) / len(known)
     busy = sorted(set(busy))
-    no_hits = [(a + QUARTER, b) for a, b in zip(busy, busy[1:] + [NOW]) if b - a - QUARTER > NO_HITS]
+    no_hits = [(a + length, b) for a, b in zip(busy, busy[1:] + [NOW]) if silence and b - a - length > NO_HITS]
     return Place(vehicles, covered, no_hits, [], reviews, exclude)
 
 
@@ -236,12 +237,17 @@ def long_gaps_of(place, hours):
         return at.weekday() > 4, at.hour
 
     usable = [each for each in hours if is_usable(each)]
+    alike = {}
+    for each in usable:
+        alike.setdefault(kind(each), []).append(each)
     found = set()
     for each in usable:
+        if each["coverage"] == 1:
+            continue
         before = [
             other["volume"]
-            for other in usable
-            if kind(other) == kind(each) and each["start"] - 60 * DAY <= other["start"] and other["end"] <= each["start"]
+            for other in alike[kind(each)]
+            if each["start"] - 60 * DAY <= other["start"] and other["end"] <= each["start"]
         ]
         longest = gap = Fraction(0)
         for slot in slots_over(each["start"], each["end"]):
@@ -337,6 +343,7 @@ def peaks(bins, minute_of, total):
 def peak_hours(place):
     bins = place.bins(list(range(FROM, UNTIL + 1, QUARTER)))
     bounds = midnights()
+    gaps = long_gaps_of(place, place.bins(local_hours()))
     days, by_minute = [], {}
 
     def clock(each):
@@ -345,7 +352,7 @@ def peak_hours(place):
 
     for start, end in zip(bounds, bounds[1:]):
         within = [each for each in bins if start <= each["start"] < end]
-        volume, status = day_of(within, start, end)
+        volume, status = day_of(within, start, end, gaps)
         days.append([local(start).date().isoformat(), peaks(within, clock, volume if status == "VALID" else None)])
         for each in within:
             if each["status"] == "VALID":
@@ -406,6 +413,101 @@ def speed_study(place, units, limit):
     }
 
 
+def flow(place, limit):
+    """Volumes and speeds by hour, by day and as a whole."""
+    speeds = {}
+    for vehicle in place.vehicles:
+        if vehicle[3] not in SLOW and len(vehicle) > 5 and vehicle[5] is not None and 0 < vehicle[5] <= 250:
+            speeds.setdefault(vehicle[0] // SLOT, []).append(Fraction(str(vehicle[5])))
+
+    def point(each):
+        known = [s for slot in range(each["start"] // SLOT, each["end"] // SLOT) for s in speeds.get(slot, [])]
+        n = len(known)
+        return [
+            each["start"],
+            each["status"],
+            rounded(each["coverage"], 4),
+            each["volume"],
+            each["status"] == "VALID",
+            n,
+            rounded(sum(known) / n, 3) if n else None,
+            rounded(Fraction(sum(speed > limit for speed in known), n), 4) if n else None,
+        ]
+
+    hour = busiest(place.bins(list(range(FROM, UNTIL + 1, QUARTER))))
+    return {
+        "hours": [point(each) for each in place.bins(local_hours())],
+        "days": [point(each) for each in place.bins(midnights())],
+        "whole": point(place.bins([FROM, UNTIL])[0]),
+        "peak": [hour[0]["start"], sum(each["volume"] for each in hour), factor([each["volume"] for each in hour])],
+    }
+
+
+def annual(place):
+    """Annual averages by three methods, factors and design hours."""
+    hours = place.bins(local_hours())
+    gaps = long_gaps_of(place, hours)
+    of_day = {}
+    for each in hours:
+        of_day.setdefault(local(each["start"]).date(), []).append(each)
+    cells, complete = {}, {}
+    for start, end in zip(midnights(), midnights()[1:]):
+        date = local(start).date()
+        weekday = date.isoweekday() % 7
+        within = of_day[date]
+        volume, status = day_of(within, start, end, gaps)
+        if status == "VALID":
+            complete.setdefault((date.month, weekday), []).append(volume)
+        for each in within:
+            is_known = each["status"] in ("VALID", "PARTIAL") and each["coverage"] >= Fraction(75, 100)
+            if each["end"] - each["start"] == HOUR and is_known and each["start"] not in gaps:
+                cells.setdefault((date.month, weekday, local(each["start"]).hour), []).append(each["volume"])
+
+    def mean(values):
+        return None if not values or None in values else Fraction(sum(values), 1) / len(values)
+
+    def weekday_mean(month, weekday):
+        means = [mean(cells.get((month, weekday, hour))) for hour in range(24)]
+        return None if None in means else sum(means)
+
+    year = local(FROM).year
+    lengths, madts = {}, {}
+    for month in range(1, 13):
+        first, next_one = datetime(year, month, 1), datetime(year + month // 12, month % 12 + 1, 1)
+        lengths[month] = (next_one - first).days
+        dates = [first + timedelta(days=n) for n in range(lengths[month])]
+        madts[month] = mean([weekday_mean(month, date.isoweekday() % 7) for date in dates])
+    known = [month for month in madts if madts[month] is not None]
+    by_weekday = [mean([mean(complete[key]) for key in sorted(complete) if key[1] == weekday]) for weekday in range(7)]
+    lacking = {month for month in madts if any((month, weekday) not in complete for weekday in range(7))}
+    days = [volume for volumes in complete.values() for volume in volumes]
+    values = {
+        "FHWA": (sum(lengths[m] * madts[m] for m in known) / sum(lengths[m] for m in known), 12 - len(known)),
+        "AASHTO": (mean(by_weekday), len(lacking)),
+        "SIMPLE": (mean(days), 0),
+    }
+    result = {"months": [rounded(madts[month], 3) for month in sorted(madts)]}
+    for method, (value, missing) in values.items():
+        for allowed in (0, 1):
+            is_known = missing <= allowed and (method != "SIMPLE" or len(days) >= 350)
+            status = "INSUFFICIENT" if not is_known else "PROVISIONAL" if missing else "VALID"
+            n = len(days) if method == "SIMPLE" else 12 - missing
+            result[f"{method} {allowed}"] = [rounded(value, 3) if is_known else None, n, status]
+    value = values["FHWA"][0] if values["FHWA"][1] == 0 else None
+    exact = Fraction(str(rounded(value, 3))) if value is not None else None
+    result["factors"] = [rounded(exact / madts[m], 3) if exact and madts[m] else None for m in sorted(madts)]
+    valid = [each for each in hours if each["status"] == "VALID"]
+    share = Fraction(sum(each["end"] - each["start"] for each in valid), UNTIL - FROM)
+    top = sorted(valid, key=lambda each: (-each["volume"], each["start"]))[:100]
+    is_known = share >= Fraction(95, 100) and exact
+    result["design"] = [
+        [[each["start"], each["volume"]] for each in top],
+        [rounded(top[rank - 1]["volume"] / exact, 4) if is_known else None for rank in (30, 50, 100)],
+        rounded(share, 4),
+    ]
+    return result
+
+
 def figures(name, place):
     quarters = list(range(FROM, UNTIL + 1, QUARTER))
     result = {
@@ -424,5 +526,12 @@ answers = {}
 for case in given["cases"]:
     for name, make in (("radar", of_vehicles), ("loops", of_periods)):
         reviews = [review[1:] for review in case["reviews"] if review[0] == name]
-        answers[f"{case['name']}, {name}"] = figures(name, make(given[name], case["exclude"], reviews))
+        answer = figures(name, make(given[name], case["exclude"], reviews))
+        if case["exclude"]:
+            # A long silence is not judged there.
+            answer["flow"] = flow(make(given[name], True, reviews, silence=False), given["limit"])
+        answers[f"{case['name']}, {name}"] = answer
+FROM, UNTIL = given["year"]
+for name, sent in given["years"].items():
+    answers[name] = annual(of_periods(sent, True, []))
 json.dump(answers, sys.stdout)

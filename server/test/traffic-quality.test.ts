@@ -127,6 +127,12 @@ describe('R2, a gap in an hour', () => {
     ]);
   });
 
+  it('of ten minutes is not longer than that, although coverage is rounded', () => {
+    const tenMinutes = hourWith(0).map((bin) => ({ ...bin, coverage: 0.8333 }));
+    expect(gapInHour(tenMinutes, 500)).toEqual([]);
+    expect(gapInHour(tenMinutes, 1_500)).toMatchObject([{ value: 10, threshold: 5 }]);
+  });
+
   it('is judged only where the usual volume is known, by its longest part', () => {
     expect(gapInHour(hourWith(45), null)).toEqual([]);
     expect(gapInHour([], 100)).toEqual([]);

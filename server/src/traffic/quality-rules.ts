@@ -201,7 +201,8 @@ export function gapInHour(
     gap = unknown > 0 ? gap + unknown : 0;
     longest = Math.max(longest, gap);
   }
-  const value = longest / MINUTE_MS;
+  // Coverage is known to 0.0001: ten minutes of an hour must not be a little more.
+  const value = roundTo(longest / MINUTE_MS, 2);
   return value > minutes ? [flagOf('R2', { from: first.start, until: last.end }, value, minutes)] : [];
 }
 
