@@ -1,4 +1,5 @@
 import { randomUUID } from 'node:crypto';
+import { readFileSync } from 'node:fs';
 import { beforeAll, describe, expect, it } from 'vitest';
 import { CITY_DAY, CITY_ZONE, sendCityCounts, sendCityVehicles } from './city-count.ts';
 import { sharedGantry } from './harness.ts';
@@ -14,22 +15,49 @@ const ask = (input: object) =>
 const addIntersection = async () => {
   const { id: locationId } = await gantry.ok('locations.create', { name: randomUUID() }, { token: admin });
   const sensor = { name: 'Camera', deviceId: randomUUID(), type: 'CAMERA', locationId };
-  const { apiKey } = await gantry.ok('sensors.create', sensor, { token: admin });
-  return { locationId, apiKey };
+  const { id: sensorId, apiKey } = await gantry.ok('sensors.create', sensor, { token: admin });
+  return { locationId, sensorId, apiKey };
 };
 
 describe('the turning movement count of a city', async () => {
-  const [byQuarter, byVehicle] = [await addIntersection(), await addIntersection()];
+  const [byQuarter, byVehicle, byFile] = [
+    await addIntersection(),
+    await addIntersection(),
+    await addIntersection(),
+  ];
   beforeAll(async () => {
+    // The times of the file are in its own zone, whatever that of the service is.
+    const text = readFileSync(new URL('data/turning-movements.csv', import.meta.url), 'utf8');
+    const file = { sensorId: byFile.sensorId, text, timeZone: CITY_ZONE };
+    expect(await gantry.ok('counts.import', file, { token: admin })).toMatchObject({ errorCount: 0 });
     await gantry.ok('system.timezone.updateTimezoneSettings', { timezone: CITY_ZONE }, { token: admin });
     await sendCityCounts(gantry, byQuarter.apiKey);
     await sendCityVehicles(gantry, byVehicle.apiKey);
     await rollUpAllTraffic(gantry, 1_000);
   }, 120_000);
 
-  it('has the same figures as counts of quarter hours and as single vehicles', async () => {
-    const [counted, seen] = [byQuarter, byVehicle].map(({ locationId }) => ask({ locationId }));
+  it('has the same figures as counts of quarter hours, as single vehicles and from the file of the city', async () => {
+    const [counted, seen, read] = [byQuarter, byVehicle, byFile].map(({ locationId }) => ask({ locationId }));
     expect(await counted).toEqual(await seen);
+    expect(await read).toEqual(await counted);
+  });
+
+  it.each([
+    ['AM', 'S: L 15, T 10, R 8; W: L 7, T 370, R 17; E: L 54, T 794, R 124', { W: 0.856, E: 0.919 }],
+    ['PM', 'S: L 8, T 24, R 55; W: L 10, T 922, R 11; E: L 22, T 417, R 86', {}],
+  ])('has the printed movements in the peak of %s', async (name, printed, factors) => {
+    const { peaks } = await ask({ locationId: byFile.locationId });
+    const { movements } = peaks.find(({ window }: { window: string }) => window === name);
+    const volumeOf = (leg: string, turn: string) =>
+      movements.find((each: { from: string; turn: string }) => each.from === leg && each.turn === turn);
+    // The city prints what comes from the south as northbound, and so on.
+    const found = ['S', 'W', 'E'].map(
+      (leg) => `${leg}: ${['L', 'T', 'R'].map((turn) => `${turn} ${volumeOf(leg, turn).volume}`).join(', ')}`,
+    );
+    expect(found.join('; ')).toBe(printed);
+    for (const [leg, factor] of Object.entries(factors))
+      expect(Math.abs(volumeOf(leg, 'T').peakHourFactor - factor)).toBeLessThan(0.001);
+    if (name === 'AM') expect(volumeOf('S', 'R').peakHourFactor).toBeCloseTo(0.667, 3);
   });
 
   it('has the printed peaks, with movements, exits, pedestrians and bicycles', async () => {
