@@ -240,6 +240,8 @@ describe('the reasons of the service', () => {
     'In month 3, a weekday has no complete day',
     '93 % of the hours are valid, and design hours need 95 %',
     'The annual average is not known',
+    'The usual volume of 3 of 5 hours is not known',
+    'The service was down: data that arrived later count',
   ])('"%s" has a text', (reason) => {
     expect(sentences.filter(([pattern]) => pattern.test(reason))).toHaveLength(1);
     // The words are still those of the service.

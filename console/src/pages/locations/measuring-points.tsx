@@ -11,6 +11,7 @@ import { Moment } from '../../shared/time/moment.tsx';
 import { Button } from '../../ui/button.tsx';
 import { Panel } from '../../ui/panel.tsx';
 import { Skeleton } from '../../ui/skeleton.tsx';
+import { channelText } from './channel.ts';
 import { AssignmentDialog, PointDialog } from './point-dialogs.tsx';
 
 /** What is done to a point or an assignment; without one, it is added. */
@@ -35,6 +36,9 @@ export function MeasuringPoints({ locationId }: { readonly locationId: string })
   };
   const close = () => setTask(null);
   const error = points.error ?? assignments.error;
+  // The point that a location without entered ones has is not stored.
+  const entered = points.data?.points.filter(({ id }) => id !== locationId);
+  if (!mayManage && entered?.length === 0) return null;
   return (
     <Panel
       title={t('points.title')}
@@ -50,13 +54,12 @@ export function MeasuringPoints({ locationId }: { readonly locationId: string })
       {error && <Failure error={error} />}
       {!error && !(points.data && assignments.data) && <Skeleton rows={2} />}
       <ul>
-        {points.data?.points.map((point) => (
+        {entered?.map((point) => (
           <PointItem
             key={point.id}
             {...{ point }}
             assignments={assignments.data?.assignments.filter(({ pointId }) => pointId === point.id) ?? []}
-            // The point that a location without entered ones has is not stored.
-            {...(mayManage && point.id !== locationId && { onTask: setTask })}
+            {...(mayManage && { onTask: setTask })}
           />
         ))}
       </ul>
@@ -161,16 +164,6 @@ function AssignmentItem({ point, assignment, onTask }: AssignmentItemProps) {
     </li>
   );
 }
-
-/** A channel as text: its parts as they are sent. */
-const channelText = (channel: Assignment['channel']): string =>
-  typeof channel === 'string'
-    ? channel
-    : Object.entries(channel)
-        .map(
-          ([part, value]) => `${part} ${typeof value === 'object' ? Object.values(value).join(':') : value}`,
-        )
-        .join(', ');
 
 function Validity({
   of: { validFrom, validUntil },

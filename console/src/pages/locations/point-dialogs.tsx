@@ -1,5 +1,5 @@
 import type { Assignment, MeasuringPoint } from '@gantry/contract/points';
-import { directions } from '@gantry/contract/values';
+import { directions, eventTypes, legs, speedUnitNames, turns } from '@gantry/contract/values';
 import { useTranslation } from 'react-i18next';
 import { FormDateField } from '../../shared/form/date-field.tsx';
 import { type Entered, useForm } from '../../shared/form/form.ts';
@@ -10,6 +10,7 @@ import { api } from '../../shared/service/service.ts';
 import { useTimeSettings } from '../../shared/time/zone.ts';
 import { Field } from '../../ui/field.tsx';
 import { ChoiceField } from '../../ui/select.tsx';
+import { channelOf, channelText, movementOf } from './channel.ts';
 
 interface DialogProps {
   readonly onClose: () => void;
@@ -20,6 +21,9 @@ type ErrorOf = (path: string) => string | undefined;
 
 const facilities = ['MAINLINE', 'RAMP_ON', 'RAMP_OFF', 'HOV', 'BUS', 'CYCLE', 'CROSSWALK', 'LEG'] as const;
 const roles = ['COUNT', 'SPEED', 'CLASS', 'PLATE', 'VERIFY'] as const;
+
+/** What may stand for a vehicle. */
+const passageTypes = eventTypes.filter((type) => type !== 'INCIDENT');
 
 const readValidity = (entered: Entered) => ({
   validFrom: entered.textOrNull('validFrom'),
@@ -43,6 +47,8 @@ export function PointDialog({ locationId, point, onClose, onDone }: PointDialogP
       facility: entered.text('facility') as MeasuringPoint['facility'],
       bearing: entered.numberOrNull('bearing'),
       lanes: entered.numberOrNull('lanes'),
+      roadClass: entered.textOrNull('roadClass'),
+      setting: entered.textOrNull('setting') as MeasuringPoint['setting'],
       ...readValidity(entered),
     }),
     save: (input) =>
@@ -90,6 +96,22 @@ export function PointDialog({ locationId, point, onClose, onDone }: PointDialogP
             error={form.errorOf(name)}
           />
         ))}
+        <Field
+          label={t('points.roadClass')}
+          name="roadClass"
+          defaultValue={point?.roadClass ?? ''}
+          error={form.errorOf('roadClass')}
+        />
+        <ChoiceField
+          label={t('points.setting')}
+          name="setting"
+          defaultValue={point?.setting ?? ''}
+          options={[
+            { value: '', label: t('points.unknown') },
+            { value: 'URBAN', label: t('points.urban') },
+            { value: 'RURAL', label: t('points.rural') },
+          ]}
+        />
       </div>
       <ValidityFields of={point} errorOf={form.errorOf} />
     </FormDialog>
@@ -105,15 +127,19 @@ interface AssignmentDialogProps extends DialogProps {
 /** A form that assigns a sensor to a measuring point, changes the assignment, or ends it. */
 export function AssignmentDialog({ point, assignment, onClose, onDone }: AssignmentDialogProps) {
   const { t } = useTranslation('studies');
-  // A channel of several parts is changed by the API only.
-  const channel = assignment?.channel ?? '*';
   const form = useForm({
     keep: assignment ? `assignment ${assignment.id}` : `new assignment ${point.id}`,
     read: (entered) => ({
       sensorId: entered.text('sensorId'),
-      ...(typeof channel === 'string' && { channel: entered.text('channel') }),
+      channel: channelOf(entered.text('channel')),
+      lane: entered.textOrNull('lane'),
+      movement: entered.text('movement.from')
+        ? movementOf(entered.text('movement.from'), entered.text('movement.turn'))
+        : null,
       role: entered.text('role') as Assignment['role'],
+      countedTypes: typesOf(entered),
       correctionAngle: entered.numberOrNull('correctionAngle') ?? 0,
+      speedUnit: entered.textOrNull('speedUnit') as Assignment['speedUnit'],
       ...readValidity(entered),
     }),
     save: ({ sensorId, ...input }) =>
@@ -146,16 +172,15 @@ export function AssignmentDialog({ point, assignment, onClose, onDone }: Assignm
         defaultValue={assignment?.role ?? 'COUNT'}
         options={roles.map((value) => ({ value, label: t(`points.roles.${value}`) }))}
       />
-      {typeof channel === 'string' && (
-        <Field
-          label={t('points.channel')}
-          hint={t('points.channelHint')}
-          name="channel"
-          defaultValue={channel}
-          error={form.errorOf('channel')}
-          required
-        />
-      )}
+      <Field
+        label={t('points.channel')}
+        hint={t('points.channelHint')}
+        name="channel"
+        defaultValue={channelText(assignment?.channel ?? '*')}
+        error={form.errorOf('channel')}
+        required
+      />
+      <PassageFields of={assignment} errorOf={form.errorOf} />
       <Field
         label={t('points.angle')}
         hint={t('points.angleHint')}
@@ -166,6 +191,76 @@ export function AssignmentDialog({ point, assignment, onClose, onDone }: Assignm
       />
       <ValidityFields of={assignment} errorOf={form.errorOf} />
     </FormDialog>
+  );
+}
+
+/** The chosen types of events; null for none. */
+function typesOf(entered: Entered): Assignment['countedTypes'] {
+  const chosen = passageTypes.filter((type) => entered.checked(`type ${type}`));
+  return chosen.length > 0 ? chosen : null;
+}
+
+interface PassageFieldsProps {
+  readonly of: Assignment | undefined;
+  readonly errorOf: ErrorOf;
+}
+
+/** As what the passages of a channel count, and which events stand for them. */
+function PassageFields({ of, errorOf }: PassageFieldsProps) {
+  const { t } = useTranslation(['studies', 'events']);
+  return (
+    <>
+      <div className="grid gap-3 sm:grid-cols-2">
+        <Field
+          label={t('points.lane')}
+          hint={t('points.laneHint')}
+          name="lane"
+          defaultValue={of?.lane ?? ''}
+          error={errorOf('lane')}
+        />
+        <ChoiceField
+          label={t('points.speedUnit')}
+          name="speedUnit"
+          defaultValue={of?.speedUnit ?? ''}
+          options={[
+            { value: '', label: t('points.found') },
+            ...speedUnitNames.map((value) => ({ value, label: t(`units.${value}`) })),
+          ]}
+        />
+        <ChoiceField
+          label={t('points.fromLeg')}
+          name="movement.from"
+          defaultValue={of?.movement?.from ?? ''}
+          options={[
+            { value: '', label: t('points.asSent') },
+            ...legs.map((value) => ({ value, label: t(`legs.${value}`) })),
+          ]}
+        />
+        <ChoiceField
+          label={t('points.turn')}
+          name="movement.turn"
+          defaultValue={of?.movement?.turn ?? ''}
+          options={[
+            { value: '', label: t('points.anyTurn') },
+            ...turns.map((value) => ({ value, label: t(`turns.${value}`) })),
+          ]}
+        />
+      </div>
+      <fieldset className="flex flex-col gap-1">
+        <legend className="mb-1 text-sm text-muted">{t('points.countedTypes')}</legend>
+        {passageTypes.map((type) => (
+          <label key={type} className="flex min-h-7 items-center gap-2 pointer-coarse:min-h-11">
+            <input
+              type="checkbox"
+              name={`type ${type}`}
+              defaultChecked={of?.countedTypes?.includes(type) ?? false}
+              className="size-4 accent-accent"
+            />
+            {t(`events:types.${type}`)}
+          </label>
+        ))}
+      </fieldset>
+    </>
   );
 }
 

@@ -1,7 +1,7 @@
 import { useCallback } from 'react';
 import { useTranslation } from 'react-i18next';
 
-/** The sentences with which the service says why a figure is limited, and the texts that stand for them. */
+/** The sentences with which the service says why a figure is limited, or what a flag is about, and the texts that stand for them. */
 export const sentences = [
   [/^The window is not over$/, 'windowNotOver'],
   [/^The day is not over$/, 'dayNotOver'],
@@ -28,9 +28,17 @@ export const sentences = [
   [/^In month (?<months>[\d, ]+), a weekday has no complete day$/, 'weekdayMissing'],
   [/^(?<share>\d+) % of the hours are valid, and design hours need 95 %$/, 'fewHours'],
   [/^The annual average is not known$/, 'noAverage'],
+  [/^The usual volume of (?<n>\d+) of (?<least>\d+) hours is not known$/, 'usualUnknown'],
+  [/^The service was down: data that arrived later count$/, 'downtime'],
+  [/^MAINTENANCE$/, 'maintenance'],
+  [/^ERROR$/, 'broken'],
+  [/^HOLIDAY: (?<name>.*)$/, 'holiday'],
+  [/^SCHOOL_BREAK: (?<name>.*)$/, 'schoolBreak'],
+  [/^EVENT: (?<name>.*)$/, 'event'],
+  [/^SPECIAL: (?<name>.*)$/, 'special'],
 ] as const;
 
-const UNNAMED = { share: '', hour: '', hours: '', n: '', least: '', months: '' };
+const UNNAMED = { share: '', hour: '', hours: '', n: '', least: '', months: '', name: '' };
 
 /** Returns the text for a reason of the service in the language of the page; null if the sentence is not known here. */
 function useKnownReason(): (reason: string) => string | null {

@@ -11,6 +11,7 @@ import { Button } from '../../../../ui/button.tsx';
 import { ScrolledTable } from '../../../../ui/scrolled-table.tsx';
 import type { Place } from '../../comparison.ts';
 import { usePlaceName } from '../../place.tsx';
+import { Reason } from '../reasons.tsx';
 import { DecisionBadge, ReviewDialog, type Reviewed } from './review.tsx';
 import { isDecidable, severityLooks, spanText, touchesDay, useMeasured } from './rules.ts';
 import { useFlagTable } from './tables.ts';
@@ -107,7 +108,11 @@ function FlagTable({ label, flags, decide }: FlagTableProps) {
                 {[
                   sensorName && <bdi key="sensor">{sensorName}</bdi>,
                   lane !== undefined && t('lane', { lane }),
-                  note && <bdi key="note">{note}</bdi>,
+                  note && (
+                    <bdi key="note">
+                      <Reason text={note} />
+                    </bdi>
+                  ),
                 ]
                   .filter(Boolean)
                   .map((part, at) => [at > 0 && ' · ', part])}

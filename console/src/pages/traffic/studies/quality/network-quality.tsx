@@ -43,7 +43,7 @@ export function NetworkQuality({ days, onChange }: NetworkQualityProps) {
 /** How many locations are shown at first, and with each "more". */
 const STEP = 10;
 
-/** The days of the locations, in the order of their names. Each is judged by a request of its own. */
+/** The days of the locations, in the order of their names. The client asks for all of them in one request. */
 function LocationsCard({ days, onChange }: NetworkQualityProps) {
   const { t } = useTranslation('studies');
   const [take, setTake] = useState(STEP);

@@ -13,6 +13,7 @@ import { ScrolledTable } from '../../../../ui/scrolled-table.tsx';
 import { Skeleton } from '../../../../ui/skeleton.tsx';
 import type { Place } from '../../comparison.ts';
 import { usePlaceName } from '../../place.tsx';
+import { useReasonText } from '../reasons.tsx';
 import { useOutageTable } from './tables.ts';
 
 /** The most outages that are listed at once. */
@@ -147,9 +148,10 @@ function OutageTable({ label, outages, isOfNetwork }: OutageTableProps) {
 
 function Missed({ of: { value, n, reason } }: { readonly of: Outage['expectedVolume'] }) {
   const { t, i18n } = useTranslation('studies');
+  const reasonText = useReasonText();
   if (value === null)
     return (
-      <span title={reason ?? undefined} className="text-muted">
+      <span title={reason === null ? undefined : reasonText(reason)} className="text-muted">
         {t('quality.notKnown')}
       </span>
     );

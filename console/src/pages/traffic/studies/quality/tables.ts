@@ -1,6 +1,7 @@
 import type { DataReview, Outage, QualityFlag } from '@gantry/contract/quality';
 import { useTranslation } from 'react-i18next';
 import type { ChartTable } from '../../../../shared/csv/csv.ts';
+import { useReasonText } from '../reasons.tsx';
 import type { QualityDay } from './day-map.tsx';
 
 interface NamedDays {
@@ -57,6 +58,7 @@ export function useOutageTable(outages: readonly Outage[]): ChartTable {
 /** Flags as a table for files. */
 export function useFlagTable(flags: readonly QualityFlag[]): ChartTable {
   const { t } = useTranslation('studies');
+  const reasonText = useReasonText();
   return {
     columns: [
       { header: t('file.start'), kind: 'moment' },
@@ -79,7 +81,7 @@ export function useFlagTable(flags: readonly QualityFlag[]): ChartTable {
       flag.threshold,
       flag.sensorName ?? flag.sensorId,
       flag.lane === undefined ? null : String(flag.lane),
-      flag.note,
+      flag.note === null ? null : reasonText(flag.note),
       flag.decision,
     ]),
   };

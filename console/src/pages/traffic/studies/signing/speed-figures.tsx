@@ -7,10 +7,10 @@ import { useZoneNote } from '../../../../shared/chart/use-zone-note.ts';
 import type { Cell, ChartTable } from '../../../../shared/csv/csv.ts';
 import { ScrolledTable } from '../../../../ui/scrolled-table.tsx';
 import { Reason } from '../reasons.tsx';
+import { type FigureRow, figureRows } from '../speed-figures.tsx';
+import { useNumbers } from '../use-numbers.ts';
 
 type Figures = Omit<SpeedStudyOfPlace, 'timezone'>;
-
-const percentiles = ['v15', 'v50', 'v85', 'v95', 'v98'] as const;
 
 /** The figures of a study of speeds; of a comparison, those of both sides, and whether they differ. */
 export function SpeedFigures({ study }: { readonly study: StudyWithFigures }) {
@@ -42,7 +42,7 @@ export function SpeedFigures({ study }: { readonly study: StudyWithFigures }) {
         head="bg-surface"
         columns={table.columns.map((column, at) => ({
           header: column.header,
-          isFigure: at > 0,
+          isFigure: at > 0 && at <= sides.length,
           className: 'border-b',
           cell: (row: (typeof table.rows)[number]) => textOf(row[at] ?? null, column),
         }))}
@@ -54,38 +54,29 @@ export function SpeedFigures({ study }: { readonly study: StudyWithFigures }) {
   );
 }
 
+/** The figures of each side; the rows are those of the side that has most. */
 function useSpeedTable(sides: readonly Figures[]): ChartTable {
-  const { t, i18n } = useTranslation('studies');
-  const share = new Intl.NumberFormat(i18n.language, { style: 'percent', maximumFractionDigits: 1 });
-  const [first] = sides;
-  const unit = t(`units.${first?.units ?? 'KMH'}`);
-  const row = (name: string, figure: (side: Figures) => Cell): Cell[] => [name, ...sides.map(figure)];
-  const ofShare = (value: number | null | undefined) =>
-    value === null || value === undefined ? null : share.format(value);
+  const { t } = useTranslation('studies');
+  const { share } = useNumbers();
+  const all = sides.map((side) => figureRows(side, t));
+  const [longest = []] = all.toSorted((a, b) => b.length - a.length);
+  const cellOf = (row: FigureRow | undefined): Cell =>
+    row?.kind === 'share' ? share(row.value) : (row?.value ?? null);
   return {
     columns: [
-      { header: `${t('signing.figure')} (${unit})`, kind: 'text' },
+      { header: t('signing.figure'), kind: 'text' },
       ...sides.map((_, at) => ({
         header: t(sides.length === 1 ? 'howLabels.value' : at === 0 ? 'signing.before' : 'signing.after'),
         kind: 'number' as const,
         digits: 1,
       })),
+      { header: t('file.unit'), kind: 'text' },
     ],
-    rows: [
-      row('n', ({ n }) => n),
-      row(t('signing.mean'), ({ mean }) => mean),
-      row(t('signing.sd'), ({ sd }) => sd),
-      ...percentiles.map((name) => row(name.toUpperCase(), (side) => side[name])),
-      row(t('signing.v85Interval'), ({ v85Confidence }) =>
-        v85Confidence ? `${v85Confidence.low} – ${v85Confidence.high}` : null,
-      ),
-      row(t('signing.max'), ({ max }) => max),
-      row(t('signing.limit'), ({ limit }) => limit),
-      row(t('signing.pace'), ({ pace }) => (pace ? `${pace.from}–${pace.to}: ${ofShare(pace.share)}` : null)),
-      ...(first?.over ?? []).map(({ by }) =>
-        row(t('signing.over', { by }), ({ over }) => ofShare(over.find((one) => one.by === by)?.share)),
-      ),
-    ],
+    rows: longest.map(({ name, unit }) => [
+      name,
+      ...all.map((rows) => cellOf(rows.find((row) => row.name === name))),
+      unit,
+    ]),
   };
 }
 
