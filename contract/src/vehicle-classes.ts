@@ -142,6 +142,12 @@ const WORDS: readonly (readonly [BasicClass, RegExp])[] = [
   ['OTHER', /^(?:trams?|streetcars?|trains?|animals?|dogs?|horses?|carts?|boats?|yachts?|ships?)$/],
 ];
 
+/**
+ * Words of devices, in lower case, whose passages are not in the volume if the sensor reports no class. These are few, because
+ * statements of the database compare every vehicle with them; who sends another word sends a class, too.
+ */
+export const NON_MOTOR_WORDS: readonly string[] = ['pedestrian', 'person', 'cyclist', 'bicycle'];
+
 /** Words that are longer are not names of classes, in characters. */
 const WORD_MAX = 60;
 

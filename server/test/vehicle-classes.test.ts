@@ -4,6 +4,7 @@ import {
   classOfScheme,
   classSchemeNames,
   classSchemes,
+  NON_MOTOR_WORDS,
 } from '@gantry/contract/vehicle-classes';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
@@ -166,4 +167,9 @@ describe('the schemes', () => {
     expect(modes).toEqual(['MOTOR', 'BICYCLE', 'PEDESTRIAN', 'OTHER']);
     expect(classOfScheme('FHWA13', '14')).toBeUndefined();
   });
+});
+
+it('the words whose passages are not in the volume mean no motor vehicles', () => {
+  const modes = NON_MOTOR_WORDS.map((word) => classOfScheme('BASIC', basicClassOf(word))?.mode);
+  expect(modes).toEqual(['PEDESTRIAN', 'PEDESTRIAN', 'BICYCLE', 'BICYCLE']);
 });

@@ -1,4 +1,4 @@
-import { classSchemeNames, classSchemes } from '@gantry/contract/vehicle-classes';
+import { classSchemeNames, classSchemes, NON_MOTOR_WORDS } from '@gantry/contract/vehicle-classes';
 import { type SQL, sql } from 'drizzle-orm';
 import { UNFOLDED } from '../events/counts/counting.ts';
 import { idWithin, idWithinAny } from '../events/counts/totals.ts';
@@ -130,9 +130,6 @@ export function isPlausibleBin(what: number): boolean {
 /** The same as a condition. */
 export const isPlausible = sql.raw(`measure BETWEEN 1 AND ${MAX_SPEED}`);
 
-/** The types of vehicles, case-folded, that are no motor vehicles and so not in the volume. */
-export const NON_MOTOR_TYPES: readonly string[] = ['pedestrian', 'person', 'cyclist', 'bicycle'];
-
 /** The classes, as `SCHEME:CODE`, that are no motor vehicles. */
 const NON_MOTOR_CLASSES: readonly string[] = classSchemeNames.flatMap((scheme) =>
   classSchemes[scheme].flatMap(({ code, mode }) => (mode === 'MOTOR' ? [] : [classText({ scheme, code })])),
@@ -140,7 +137,7 @@ const NON_MOTOR_CLASSES: readonly string[] = classSchemeNames.flatMap((scheme) =
 
 /** Whether the columns vehicle_class and vehicle_type are those of motor vehicles, as a condition. The class decides. */
 export const isOfMotor = sql`(CASE WHEN vehicle_class = ''
-  THEN ${caseFolded(sql`vehicle_type`)} <> ALL (${sql.param(NON_MOTOR_TYPES)}::text[])
+  THEN ${caseFolded(sql`vehicle_type`)} <> ALL (${sql.param(NON_MOTOR_WORDS)}::text[])
   ELSE vehicle_class <> ALL (${sql.param(NON_MOTOR_CLASSES)}::text[]) END)`;
 
 /** The columns that distinguish kinds of vehicles. */
