@@ -522,6 +522,13 @@ CREATE TABLE oidc_logins (
   expires_at timestamp(3) with time zone NOT NULL
 );
 
+CREATE TABLE password_resets (
+  token_hash text COLLATE "C" NOT NULL,
+  user_id uuid NOT NULL,
+  epoch integer NOT NULL,
+  expires_at timestamp(3) with time zone NOT NULL
+);
+
 CREATE TABLE plate_keys (
   only_row boolean NOT NULL DEFAULT true,
   version smallint NOT NULL,
@@ -1099,6 +1106,7 @@ ALTER TABLE notices ADD CONSTRAINT notices_kind_check CHECK ((kind = ANY (ARRAY[
 ALTER TABLE notices ADD CONSTRAINT notices_status_check CHECK ((status = ANY (ARRAY['PENDING'::text, 'SENT'::text, 'FAILED'::text, 'DROPPED'::text])));
 ALTER TABLE oidc_logins ADD CONSTRAINT oidc_logins_pkey PRIMARY KEY (key_hash);
 ALTER TABLE oidc_logins ADD CONSTRAINT oidc_logins_user_id_fkey FOREIGN KEY (user_id) REFERENCES users(id) ON DELETE CASCADE;
+ALTER TABLE password_resets ADD CONSTRAINT password_resets_pkey PRIMARY KEY (token_hash);
 ALTER TABLE plate_keys ADD CONSTRAINT plate_keys_pkey PRIMARY KEY (only_row);
 ALTER TABLE plate_keys ADD CONSTRAINT plate_keys_only_row_check CHECK (only_row);
 ALTER TABLE recovery_codes ADD CONSTRAINT recovery_codes_pkey PRIMARY KEY (user_id, code_hash);

@@ -2,7 +2,7 @@ import { z } from 'zod';
 import { id } from './id.ts';
 import { role } from './permissions.ts';
 import { endApiTokens, remainingApiTokens, secondFactorCode } from './second-factor.ts';
-import { password } from './users.ts';
+import { email, password } from './users.ts';
 
 /** Lifetime of an access token in seconds: 24 hours. */
 export const TOKEN_LIFETIME_SECONDS = 86_400;
@@ -46,6 +46,9 @@ export const loginMethods = z.object({
     })
     .nullable()
     .describe('null: no OpenID Connect provider is configured.'),
+  passwordReset: z
+    .boolean()
+    .describe('Whether `auth.requestPasswordReset` sends e-mail: `SMTP_URL` and `WEB_ORIGIN` are set.'),
 });
 export type LoginMethods = z.infer<typeof loginMethods>;
 
@@ -84,6 +87,20 @@ export const getSessionsInput = z
 export type GetSessionsInput = z.infer<typeof getSessionsInput>;
 
 export const revokeSessionOutput = z.object({ success: z.literal(true), id: z.string() });
+
+export const requestPasswordResetInput = z.object({
+  email,
+  language: z.enum(['en', 'tr', 'ar']).default('en').describe('The language of the e-mail.'),
+});
+export type RequestPasswordResetInput = z.infer<typeof requestPasswordResetInput>;
+export const requestPasswordResetOutput = z.object({ success: z.literal(true) });
+
+export const resetOwnPasswordInput = z.object({
+  token: z.string().min(1, 'Must not be empty').max(200).describe('The text after `reset=` in the link.'),
+  newPassword: password,
+  endApiTokens,
+});
+export type ResetOwnPasswordInput = z.infer<typeof resetOwnPasswordInput>;
 
 export const changePasswordInput = z.object({
   currentPassword: z.string().max(1000),

@@ -59,6 +59,8 @@ const passage = {
   plateConfidence: z.int().optional().describe('How sure the sensor is of the plate, in percent.'),
 };
 const passageShape = z.object(passage);
+/** A lane and a direction in answers, as they are stored. */
+export const { lane: storedLane, direction: storedDirection } = passage;
 export type Passage = z.infer<typeof passageShape>;
 
 /** An event as in lists. */
@@ -326,7 +328,7 @@ export const passageFilters = {
   minConfidence: percent
     .optional()
     .describe('How sure the sensor is of the plate, in percent, at least. Events without this are left out.'),
-  lane: lane.optional(),
+  lane: lane.optional().describe('The number of the lane, or its name, as reported.'),
   direction: direction.optional().describe('As reported.'),
 };
 

@@ -45,13 +45,13 @@ const kilometre = z
   .number(KILOMETRE)
   .min(-99_999.999, KILOMETRE)
   .max(99_999.999, KILOMETRE)
-  .transform((value) => Math.round(value * 1000) / 1000)
-  .describe('The position along the road, in km, stored to 0.001. It may be negative.');
+  .transform((value) => Math.round(value * 1000) / 1000);
+const KILOMETRES = 'The position along the road, in km, stored to 0.001. It may be negative.';
 const direction = z
   .enum(pointDirections, `Use ${pointDirections.join(', ')}`)
   .describe('The direction of travel of the carriageway: NB is travelling north.');
 const LANES = `Use the number of lanes, from 1 to ${MAX_LANES}`;
-const lanes = z.int(LANES).min(1, LANES).max(MAX_LANES, LANES).describe('Number of lanes.');
+const lanes = z.int(LANES).min(1, LANES).max(MAX_LANES, LANES);
 const hasShoulder = z.boolean().describe('Whether the carriageway has a hard shoulder.');
 const unitsOfPlace = speedUnits.describe(
   'The units in which the speeds of the place are studied unless a question names others. null: those of the service (`SPEED_UNITS`). The limit stays in km/h.',
@@ -67,9 +67,15 @@ export const createLocationInput = z.object({
     .transform((value) => value ?? null)
     .describe('km/h.'),
   road,
-  kilometre: kilometre.nullish().transform((value) => value ?? null),
+  kilometre: kilometre
+    .nullish()
+    .transform((value) => value ?? null)
+    .describe(KILOMETRES),
   direction: direction.nullish().transform((value) => value ?? null),
-  lanes: lanes.nullish().transform((value) => value ?? null),
+  lanes: lanes
+    .nullish()
+    .transform((value) => value ?? null)
+    .describe('Number of lanes.'),
   hasShoulder: hasShoulder.nullish().transform((value) => value ?? null),
   speedUnits: unitsOfPlace.nullish().transform((value) => value ?? null),
 });
@@ -83,9 +89,9 @@ export const updateLocationInput = z.object({
   description: editableText(2000),
   speedLimit: speedLimit.nullable().optional().describe('km/h.'),
   road: editableText(100).describe('The name or number of the road, such as A2.'),
-  kilometre: kilometre.nullable().optional(),
+  kilometre: kilometre.nullable().optional().describe(KILOMETRES),
   direction: direction.nullable().optional(),
-  lanes: lanes.nullable().optional(),
+  lanes: lanes.nullable().optional().describe('Number of lanes.'),
   hasShoulder: hasShoulder.nullable().optional(),
   speedUnits: unitsOfPlace.nullable().optional(),
   validFrom: timeInput

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { eventType, lookUpReason, passageFilters, severity } from './events.ts';
+import { eventType, lookUpReason, passageFilters, severity, storedDirection, storedLane } from './events.ts';
 import { id, storedId } from './id.ts';
 import { incidentStatus, incidentType } from './incidents.ts';
 import { pageTotals, paging } from './page.ts';
@@ -55,6 +55,7 @@ const reportFilterFields = z.object({
   incidentType: incidentType.optional(),
   incidentStatus: incidentStatus.optional(),
 });
+const storedFilters = reportFilterFields.extend({ lane: storedLane, direction: storedDirection });
 export type ReportFilters = z.infer<typeof reportFilterFields>;
 export type ReportFilter = keyof ReportFilters;
 
@@ -123,7 +124,7 @@ export const report = z.object({
   progress: z.number().describe('From 0 to 1.'),
   rowCount: z.number().describe('Number of data rows so far; for a DONE report, the rows in its file.'),
   range: z.object({ startDate: z.date(), endDate: z.date() }).describe('Both inclusive.'),
-  filters: reportFilterFields,
+  filters: storedFilters,
   timezone: z.string().describe('The IANA time zone of the times in the report.'),
   createdBy: person.nullable(),
   scheduleId: z.string().nullable().describe('The schedule that requested the report, if any.'),
@@ -229,7 +230,7 @@ export const reportSchedule = z.object({
   id: z.string(),
   kind: reportKind,
   format: reportFormat,
-  filters: reportFilterFields,
+  filters: storedFilters,
   csv,
   ...when,
   enabled: z.boolean(),

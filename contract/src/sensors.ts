@@ -36,6 +36,8 @@ export const nextStatus = {
 export const API_KEY = /^[0-9a-f]{64}$/;
 export const apiKeyInput = z.string().max(1000);
 
+const LANE = 'The number or name of the lane that it covers.';
+
 /** A sensor with all its fields, as returned by `sensors.getById`. */
 export const sensor = z.object({
   id: z.string(),
@@ -55,10 +57,7 @@ export const sensor = z.object({
   eventsPerMin: z.number().describe('The number of events per minute that is expected of the sensor.'),
   description: z.string().nullable(),
   locationId: z.string().nullable(),
-  lane: z
-    .union([z.number(), z.string()])
-    .nullable()
-    .describe('The number or name of the lane that it covers.'),
+  lane: z.union([z.number(), z.string()]).nullable().describe(LANE),
   direction: z.enum(pointDirections).nullable().describe('The direction of travel that it covers.'),
   model: z.string().nullable(),
   serialNumber: z.string().nullable(),
@@ -129,7 +128,6 @@ const tags = z
 const sensorDirection = z
   .enum(pointDirections, `Use ${pointDirections.join(', ')}`)
   .describe('The direction of travel that it covers: NB is travelling north.');
-const sensorLane = lane.describe('The number or name of the lane that it covers.');
 
 export const createSensorInput = z.object({
   name: sensorName,
@@ -141,7 +139,10 @@ export const createSensorInput = z.object({
   description,
   locationId: id.nullish().transform((value) => value ?? null),
   requiresHeartbeats: requiresHeartbeats.default(false),
-  lane: sensorLane.nullish().transform((value) => value ?? null),
+  lane: lane
+    .nullish()
+    .transform((value) => value ?? null)
+    .describe(LANE),
   direction: sensorDirection.nullish().transform((value) => value ?? null),
   model: optionalText(100),
   serialNumber: optionalText(100),
@@ -170,7 +171,7 @@ export const updateSensorInput = z.object({
     ),
   description: editableText(2000),
   requiresHeartbeats: requiresHeartbeats.optional(),
-  lane: sensorLane.nullable().optional(),
+  lane: lane.nullable().optional().describe(LANE),
   direction: sensorDirection.nullable().optional(),
   model: editableText(100),
   serialNumber: editableText(100),

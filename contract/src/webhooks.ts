@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { eventType, lookUpReason, passageFilters, severity } from './events.ts';
+import { eventType, lookUpReason, passageFilters, severity, storedDirection, storedLane } from './events.ts';
 import { id, storedId } from './id.ts';
 import { pageTotals, paging, sortOrder } from './page.ts';
 import { person } from './person.ts';
@@ -77,7 +77,7 @@ const filterFields = {
 };
 
 /** Each condition applies only to kinds with such a field. */
-export const webhookFilter = z.object(filterFields);
+export const webhookFilter = z.object({ ...filterFields, lane: storedLane, direction: storedDirection });
 export type WebhookFilter = z.infer<typeof webhookFilter>;
 
 /** A filter as input. Unknown conditions are refused, because ignoring them would let everything pass. */

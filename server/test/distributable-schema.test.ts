@@ -137,6 +137,7 @@ describe('the steps to a cluster', () => {
       'measuring_points',
       'notices',
       'oidc_logins',
+      'password_resets',
       'plate_keys',
       'recovery_codes',
       'report_schedules',

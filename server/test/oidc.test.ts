@@ -85,6 +85,7 @@ describe('a login at an OpenID Connect provider', () => {
     expect(await gantry.ok('auth.getLoginMethods')).toEqual({
       password: true,
       oidc: { name: 'City login', path: '/login/oidc' },
+      passwordReset: false,
     });
   });
 

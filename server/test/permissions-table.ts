@@ -34,6 +34,8 @@ export const mayCall = {
   'auth.getSessions': everybody,
   'auth.revokeSession': everybody,
   'auth.changePassword': everybody,
+  'auth.requestPasswordReset': 'anybody',
+  'auth.resetPassword': 'anybody',
   'secondFactor.getState': everybody,
   'secondFactor.start': everybody,
   'secondFactor.confirm': everybody,

@@ -1,8 +1,12 @@
+import type { AnyTRPCProcedure, AnyTRPCRouter } from '@trpc/server';
 import superjson from 'superjson';
 import { describe, expect, it } from 'vitest';
 import { z } from 'zod';
+import { appRouter } from '../src/api/router.ts';
+import { prepare } from '../src/rpc/run.ts';
 import { unknownInput } from '../src/rpc/unknown-input.ts';
 import { ADMIN, type HttpAnswer, sharedGantry } from './harness.ts';
+import { mayCall, type ProcedurePath } from './permissions-table.ts';
 
 const gantry = await sharedGantry();
 const token = await gantry.tokenFor('ADMIN');
@@ -353,6 +357,17 @@ describe('fields of an input that are not known', () => {
     expect(await ignoredBy('sensors.create', sensor)).toBe('coordinates.gr%C3%B6%C3%9Fe%2C%20x');
     expect(await ignoredBy('sensors.getAll', { serach: 'Mast' })).toBe('serach');
     expect(await ignoredBy('auth.refreshToken', { all: true })).toBe('all');
+  });
+
+  it('are found in the input of every change that is not made by a device', () => {
+    const changes = Object.entries<AnyTRPCProcedure>((appRouter as AnyTRPCRouter)._def.procedures).filter(
+      ([path, { _def }]) => _def.type === 'mutation' && mayCall[path as ProcedurePath] !== 'devices',
+    );
+    const silent = changes.filter(
+      ([path, procedure]) => prepare(path, procedure).ignored({ unheardOf: 1 })[0] !== 'unheardOf',
+    );
+    expect(changes.length).toBeGreaterThan(80);
+    expect(silent.map(([path]) => path)).toEqual([]);
   });
 
   it('are not named where all are known, or where a field may contain anything', async () => {

@@ -207,7 +207,7 @@ const procedures = Object.entries(
 
 describe('the access to procedures', () => {
   const PUBLIC =
-    `auth.login auth.logout auth.getLoginMethods auth.completeOidcLogin system.health system.getLicense system.getSettings
+    `auth.login auth.logout auth.getLoginMethods auth.completeOidcLogin auth.requestPasswordReset auth.resetPassword system.health system.getLicense system.getSettings
     system.timezone.getTimezoneSettings sensors.getAll sensors.getAllSensors sensors.getById events.getEventTypes
     events.ingest events.ingestBatch counts.ingest sensors.heartbeat`.split(/\s+/);
 

@@ -23,6 +23,28 @@ export async function findLogin(db: Executor, email: string) {
   return row ?? null;
 }
 
+/** A user who may set a new password by e-mail. */
+export interface Resettable {
+  readonly id: string;
+  readonly email: string;
+  readonly sessionEpoch: number;
+}
+
+/** The active user with the e-mail address (lower case), unless an account at the provider belongs to them. */
+export async function findResettable(db: Executor, email: string): Promise<Resettable | null> {
+  const [row] = await db
+    .select({ id: users.id, email: users.email, sessionEpoch: users.sessionEpoch })
+    .from(users)
+    .where(
+      and(
+        eq(users.email, email),
+        eq(users.isActive, true),
+        sql`NOT EXISTS (SELECT FROM external_identities WHERE user_id = ${users.id})`,
+      ),
+    );
+  return row ?? null;
+}
+
 /** The active user with the id, with the data for a login. */
 export async function findAccount(db: Executor, id: string) {
   const [row] = await db

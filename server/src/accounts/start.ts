@@ -5,6 +5,7 @@ import type { Foundation } from '../platform/start.ts';
 import { pruneApiTokens } from './api-tokens-store.ts';
 import { createOidcProvider, type OidcProvider } from './oidc/provider.ts';
 import { pruneOidcLogins } from './oidc/store.ts';
+import { pruneResets } from './password-resets-store.ts';
 import { createPasswords, type PasswordCost, type Passwords } from './passwords.ts';
 import { SessionMonitor } from './session-monitor.ts';
 import { pruneSessions } from './sessions-store.ts';
@@ -44,12 +45,12 @@ export async function startAuth(
 
 const PRUNE_EVERY_MS = 600_000;
 
-/** Number of API tokens, and of logins at the provider, that one statement removes. */
+/** Number of API tokens, of logins at the provider and of links for a new password that one statement removes. */
 const MAX_AT_ONCE = 1_000;
 
 /**
- * Removes expired sessions, revocations of expired tokens, API tokens that ended long ago, and logins at the provider
- * that were not completed in time, every ten minutes, until it is disposed of.
+ * Removes expired sessions, revocations of expired tokens, API tokens that ended long ago, and logins at the provider and
+ * links for a new password that were not used in time, every ten minutes, until it is disposed of.
  */
 function startPruningSessions({ db, log }: { db: Database; log: Logger }): AsyncDisposable {
   return startPeriodic(
@@ -62,6 +63,7 @@ function startPruningSessions({ db, log }: { db: Database; log: Logger }): Async
       while (!isOver() && (await pruneSessions(db)) > 0);
       while (!isOver() && (await pruneApiTokens(db, MAX_AT_ONCE)) > 0);
       while (!isOver() && (await pruneOidcLogins(db, MAX_AT_ONCE)) > 0);
+      while (!isOver() && (await pruneResets(db, MAX_AT_ONCE)) > 0);
     },
   );
 }

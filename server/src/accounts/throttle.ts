@@ -30,6 +30,9 @@ const EXTERNAL = { points: 500, duration: 10 * 60 };
 
 /** Codes that one user may have sent, and that one address may be sent: others may own it. */
 const SENT_CODES = { points: 5, duration: 60 * 60 };
+/** Links for a new password: e-mails that anybody can have sent to a user, and that one address can have sent. */
+const RESETS = { points: 5, duration: 60 * 60 };
+const RESETS_PER_ADDRESS = { points: 30, duration: 60 * 60 };
 
 /**
  * Few enough that concurrent attempts with the correct password, each counted before it is checked, do not reach the
@@ -73,6 +76,8 @@ export class LoginThrottle {
   readonly #codes: RateLimiterPostgres;
   readonly #external: RateLimiterPostgres;
   readonly #sentCodes: RateLimiterPostgres;
+  readonly #resets: RateLimiterPostgres;
+  readonly #resetsFrom: RateLimiterPostgres;
   readonly #turns = new Map<string, Turn>();
   readonly #beyond = pLimit(1);
 
@@ -88,6 +93,8 @@ export class LoginThrottle {
     this.#codes = new RateLimiterPostgres({ ...counted, ...CODES });
     this.#external = new RateLimiterPostgres({ ...counted, ...EXTERNAL });
     this.#sentCodes = new RateLimiterPostgres({ ...counted, ...SENT_CODES });
+    this.#resets = new RateLimiterPostgres({ ...counted, ...RESETS });
+    this.#resetsFrom = new RateLimiterPostgres({ ...counted, ...RESETS_PER_ADDRESS });
   }
 
   /**
@@ -145,6 +152,18 @@ export class LoginThrottle {
       const isOver = await count(this.#sentCodes, key, refusal);
       if (isOver) throw isOver;
     }
+  }
+
+  /**
+   * Counts a request for a link by which a password is set, whether or not there is such an account.
+   * @throws AppError `tooManyRequests`
+   */
+  async beginReset(email: string, address: string): Promise<void> {
+    const refusal = 'Too many links were asked for: wait an hour and try again';
+    const isOver =
+      (await count(this.#resetsFrom, keyOf('resets from', subscriberOf(address)), refusal)) ??
+      (await count(this.#resets, keyOf('reset', email), refusal));
+    if (isOver) throw isOver;
   }
 
   /** Runs the attempts on one account from one address a few at a time. */

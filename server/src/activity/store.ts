@@ -14,6 +14,7 @@ import type { Interval } from '../platform/time.ts';
 export type ActivityAction =
   | `auth.${'login' | 'logout' | 'loginFailed' | 'passwordChanged' | 'sessionRevoked'}`
   | `auth.${'secondFactorEnabled' | 'secondFactorDisabled' | 'recoveryCodeUsed' | 'recoveryCodesRenewed'}`
+  | `auth.${'passwordResetRequested' | 'passwordReset'}`
   | `apiTokens.${'create' | 'revoke'}`
   | `users.${'create' | 'update' | 'delete' | 'updateRole' | 'resetPassword' | 'resetSecondFactor' | 'linkIdentity'}`
   | `sensors.${'create' | 'update' | 'delete' | 'rotateKey' | 'revealKey'}`

@@ -17,6 +17,9 @@ import {
   logoutOutput,
   plateAccess,
   refreshOutput,
+  requestPasswordResetInput,
+  requestPasswordResetOutput,
+  resetOwnPasswordInput,
   revokeSessionOutput,
   session,
   sessionUser,
@@ -46,6 +49,7 @@ import {
   sessionUserOf,
 } from '../accounts/login.ts';
 import { completeOidcLogin, viewLoginMethods } from '../accounts/oidc/login.ts';
+import { requestPasswordReset, resetOwnPassword } from '../accounts/password-reset.ts';
 import {
   confirmFirstCode,
   disableSecondFactor,
@@ -136,6 +140,27 @@ export const authRouter = router({
     .input(byId)
     .output(revokeSessionOutput)
     .mutation(({ ctx, input }) => revokeSession(ctx, input.id)),
+
+  requestPasswordReset: open
+    .meta({
+      summary: 'Have a link sent by e-mail with which to set a new password',
+      notes:
+        'The answer is the same for addresses of which there is no user. The link is valid once, for one hour. Nothing is sent to users with an account at the OpenID Connect provider. NOT_FOUND unless `SMTP_URL` and `WEB_ORIGIN` are set. Five times an hour for an address, whoever asks.',
+    })
+    .input(requestPasswordResetInput)
+    .output(requestPasswordResetOutput)
+    .mutation(({ ctx, input }) => requestPasswordReset(ctx, input)),
+
+  resetPassword: open
+    .meta({
+      summary: 'Set a new password with a link that was sent by e-mail',
+      notes:
+        'All sessions of the user end, and with `endApiTokens` the API tokens, too. A second factor stays. A link that is not valid is BAD_REQUEST.',
+      weight: 10,
+    })
+    .input(resetOwnPasswordInput)
+    .output(changePasswordOutput)
+    .mutation(({ ctx, input }) => resetOwnPassword(ctx, input)),
 
   changePassword: person
     .meta({

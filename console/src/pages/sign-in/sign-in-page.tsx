@@ -9,6 +9,7 @@ import { Button } from '../../ui/button.tsx';
 import { Dialog } from '../../ui/dialog.tsx';
 import { Select } from '../../ui/select.tsx';
 import { hasOidcAnswer, OidcLogin, OidcReturn } from './oidc-login.tsx';
+import { PasswordReset } from './password-reset.tsx';
 import { SignInForm, signOut } from './sign-in-form.tsx';
 
 /** The sign-in page. After the sign-in, it redirects to the page that the user wanted to open. */
@@ -33,8 +34,10 @@ export function SignInPage() {
           </div>
         </header>
         <OidcReturn onSignedIn={enter} />
-        <SignInForm onSignedIn={() => enter(to)} />
-        <OidcLogin to={to} />
+        <PasswordReset>
+          <SignInForm onSignedIn={() => enter(to)} />
+          <OidcLogin to={to} />
+        </PasswordReset>
         <Select
           label={t('language')}
           value={i18n.language as Language}

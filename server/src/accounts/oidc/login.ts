@@ -7,6 +7,7 @@ import { isUniqueViolation } from '../../platform/database/failure.ts';
 import { inTransaction, type Transaction } from '../../platform/database/transaction.ts';
 import { AppError, invalidInput, notFound, unavailable } from '../../platform/error.ts';
 import { beginSession } from '../login.ts';
+import { offersReset } from '../password-reset.ts';
 import { generatePassword } from '../passwords.ts';
 import type { AuthServices } from '../start.ts';
 import { insertUser, lockUser, type UserRow, updateLockedUser } from '../users-store.ts';
@@ -35,8 +36,13 @@ export const OIDC_PATH = '/login/oidc';
 
 type Context = RequestContext<Core & AuthServices>;
 
-export function viewLoginMethods({ config, oidc }: Context['app']): LoginMethods {
-  return { password: true, oidc: oidc && { name: config.OIDC_NAME, path: OIDC_PATH } };
+export function viewLoginMethods(app: Context['app']): LoginMethods {
+  const { config, oidc } = app;
+  return {
+    password: true,
+    oidc: oidc && { name: config.OIDC_NAME, path: OIDC_PATH },
+    passwordReset: offersReset(app),
+  };
 }
 
 /**

@@ -21,6 +21,8 @@ const examples: Readonly<Record<string, object>> = {
     expiresInDays: 90,
     password: 'Correct-horse-1',
   },
+  'auth.requestPasswordReset': { email: 'admin@gantry.local', language: 'en' },
+  'auth.resetPassword': { token: 'tokenFromTheLink', newPassword: 'Correct-horse-2' },
   'auth.changePassword': { currentPassword: 'Correct-horse-1', newPassword: 'Correct-horse-2' },
   'sensors.getAll': { take: 10, status: 'ONLINE', sortBy: 'name', sortOrder: 'asc' },
   'sensors.create': {

@@ -131,7 +131,10 @@ const NEVER_COPIED = ['schema_migrations', 'changes'];
  * What a restore must not bring back: logins that may have been ended since, counters of failures, nonces, and the
  * record of backups.
  */
-const NOT_BACKED_UP = ['sessions', 'revoked_tokens', 'failed_logins', 'digest_nonces', 'backups'];
+const NOT_BACKED_UP = [
+  ...['sessions', 'revoked_tokens', 'failed_logins', 'password_resets', 'digest_nonces'],
+  'backups',
+];
 
 interface TableRow {
   name: string;

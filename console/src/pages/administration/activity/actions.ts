@@ -5,6 +5,8 @@ export const actions = {
     'logout',
     'loginFailed',
     'passwordChanged',
+    'passwordResetRequested',
+    'passwordReset',
     'sessionRevoked',
     'secondFactorEnabled',
     'secondFactorDisabled',
