@@ -154,7 +154,10 @@ describe('a new password by e-mail', () => {
   it('is refused for what is no e-mail address', async () => {
     for (const email of ['x', 'a@example.org\r\nBcc: b@example.org', 'a@example.org, b@example.org'])
       expect((await ask(email)).status).toBe(400);
-    expect(mail.messages).toEqual([]);
+    const { email } = await addUser();
+    await ask(email);
+    await tokenTo(email);
+    expect(mail.messages.filter(({ to }) => to.some((address) => /^[ab]@/.test(address)))).toEqual([]);
   });
 });
 

@@ -69,7 +69,7 @@ const reports = {
       ...lane(random, place),
     };
   },
-  plate: (scene: Scene): EventInput => ({ eventType: 'PLATE_RECOGNITION', ...seen(scene) }),
+  plate: (scene: Scene): EventInput => ({ eventType: 'PLATE_RECOGNITION', ...sighted(scene) }),
   speed: (scene: Scene) => speed(scene, false),
   photographedSpeed: (scene: Scene) => speed(scene, true),
   redLight: (scene: Scene): EventInput => ({
@@ -114,10 +114,15 @@ function lane(random: Random, place: Place) {
 }
 
 function seen({ random, fullness, place }: Scene) {
-  const { plate, type } = passingVehicle(random, fullness);
+  const { plate, region, type } = passingVehicle(random, fullness);
   const where = lane(random, place);
-  const metadata = { confidence: Math.round(820 + 179 * Math.sqrt(random.next())) / 1000 };
-  return { licensePlateNumber: plate, vehicleType: type, vehicleClass: classOf(type), ...where, metadata };
+  const confidence = Math.round(820 + 179 * Math.sqrt(random.next())) / 1000;
+  const read = {
+    licensePlateNumber: plate,
+    plateRegion: region,
+    plateConfidence: Math.round(confidence * 100),
+  };
+  return { read, vehicle: { vehicleType: type, vehicleClass: classOf(type), ...where }, confidence };
 }
 
 function violation(scene: Scene, violationType: string, description: string): EventInput {
@@ -125,13 +130,19 @@ function violation(scene: Scene, violationType: string, description: string): Ev
     eventType: 'TRAFFIC_VIOLATION',
     violationType,
     description,
-    ...seen(scene),
+    ...sighted(scene),
   };
+}
+
+/** A vehicle with its plate. */
+function sighted(scene: Scene) {
+  const { read, vehicle, confidence } = seen(scene);
+  return { ...read, ...vehicle, metadata: { confidence } };
 }
 
 function speed(scene: Scene, photographed: boolean): EventInput {
   const { random, place, fullness } = scene;
-  const { licensePlateNumber, metadata: _, ...vehicle } = seen(scene);
+  const { read, vehicle } = seen(scene);
   const vehicleSpeed = measuredSpeed(random, place, fullness);
   const measured = {
     ...vehicle,
@@ -144,6 +155,6 @@ function speed(scene: Scene, photographed: boolean): EventInput {
     violationType: 'SPEEDING',
     description: `Exceeding maximum speed: ${vehicleSpeed} km/h (${mphOf(vehicleSpeed)} mph) where ${limitKmh(place)} km/h (${place.limitMph} mph) is posted`,
     ...measured,
-    ...(photographed && { licensePlateNumber }),
+    ...(photographed && read),
   };
 }

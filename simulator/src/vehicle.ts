@@ -2,6 +2,8 @@ import { createRandom, mix, type Random, seedOf } from './random.ts';
 
 export interface Vehicle {
   readonly plate: string;
+  /** Where the plate is from, such as US-MD. */
+  readonly region: string;
   readonly type: keyof typeof TYPES;
 }
 
@@ -32,7 +34,8 @@ const PATTERNS: Record<keyof typeof STATES, string> = {
 export function vehicleOf(number: number): Vehicle {
   const random = createRandom(mix(seedOf('vehicle'), number));
   const type = random.weighted(TYPES);
-  return { plate: fill(PATTERNS[random.weighted(STATES)], random), type };
+  const state = random.weighted(STATES);
+  return { plate: fill(PATTERNS[state], random), region: `US-${state}`, type };
 }
 
 /**
