@@ -1,6 +1,6 @@
 import { isUuid } from '@gantry/contract/id';
 import { MAX_CHANNELS, type NoticeChannel } from '@gantry/contract/notices';
-import { asc, eq, sql } from 'drizzle-orm';
+import { and, asc, eq, isNotNull, sql } from 'drizzle-orm';
 import { findNames } from '../accounts/names-store.ts';
 import { timeOfUpdate } from '../platform/database/moment.ts';
 import { noticeChannels } from '../platform/database/tables.ts';
@@ -79,6 +79,30 @@ export async function deleteChannelRow(tx: Transaction, id: string): Promise<Cha
     UPDATE notices SET status = 'DROPPED', last_error = 'The channel was deleted'
     WHERE channel_id = ${row.id} AND status = 'PENDING'`);
   return row;
+}
+
+/** A channel that takes no messages. */
+export interface FailingChannel {
+  readonly id: string;
+  readonly name: string;
+  readonly since: Date;
+  /** Why the last message was not taken. */
+  readonly error: string;
+}
+
+/** The enabled channels that take no messages, the longest failing first. Others can tell of them. */
+export async function findFailingChannels(db: Executor): Promise<FailingChannel[]> {
+  const rows = await db
+    .select({
+      id: noticeChannels.id,
+      name: noticeChannels.name,
+      since: noticeChannels.failingSince,
+      error: noticeChannels.lastError,
+    })
+    .from(noticeChannels)
+    .where(and(eq(noticeChannels.enabled, true), isNotNull(noticeChannels.failingSince)))
+    .orderBy(asc(noticeChannels.failingSince));
+  return rows.flatMap(({ since, error, ...row }) => (since ? [{ ...row, since, error: error ?? '' }] : []));
 }
 
 /** Records that a channel took a message, or why it did not. Nothing is written while its state stays the same. */

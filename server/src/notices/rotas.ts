@@ -136,7 +136,7 @@ function dutyRules(
       return {
         from: new Date(from).toISOString(),
         until: new Date(until).toISOString(),
-        userId: each.userId,
+        userId: each.userId && lower(each.userId),
       };
     }),
   };
