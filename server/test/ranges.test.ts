@@ -16,6 +16,7 @@ describe('a range that ends before it starts', () => {
     ['incidents.getAll', backwards],
     ['incidents.getStats', backwards],
     ['watchlist.getAlerts', backwards],
+    ['notices.getAll', backwards],
     ['reports.getAnalytics', backwards],
     ['reports.getRepeatPlates', backwards],
     ['reports.generate', { kind: 'TRAFFIC', format: 'CSV', ...backwards }],
@@ -58,6 +59,7 @@ describe('a range from the first to the last date that can be written', () => {
     'incidents.getAll',
     'incidents.getStats',
     'watchlist.getAlerts',
+    'notices.getAll',
     'users.getActivityLog',
   ];
   const zoneOf = (timezone: string) =>

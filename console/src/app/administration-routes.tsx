@@ -42,6 +42,15 @@ const deliveriesSearch = {
   delivery: text(),
 };
 
+/** Query parameters of the messages about alarms, named like the input of `notices.getAll`. */
+const noticesSearch = {
+  status: oneOf(['PENDING', 'SENT', 'FAILED', 'DROPPED']),
+  kind: oneOf(['FIRST', 'CHANGED', 'REPEAT', 'ESCALATED', 'CLEARED', 'SUMMARY', 'TEST']),
+  sortOrder: oneOf(sortOrders),
+  /** Id of the message whose details are shown. */
+  notice: text(),
+};
+
 /** Query parameters of the list of legal holds, named like the input of `storage.getHolds`. */
 const holdsSearch = {
   released: flag,
@@ -101,6 +110,24 @@ const webhook = createRoute({
   validateSearch: readSearch(deliveriesSearch),
   component: lazyPage(() => import('../pages/administration/webhooks/webhook-page.tsx'), 'WebhookPage'),
 });
+const channels = createRoute({
+  getParentRoute: () => administration,
+  path: '/channels',
+  validateSearch: readSearch({}),
+  component: lazyPage(() => import('../pages/administration/channels/channels-page.tsx'), 'ChannelsPage'),
+});
+const notices = createRoute({
+  getParentRoute: () => administration,
+  path: '/notices',
+  validateSearch: readSearch(noticesSearch),
+  component: lazyPage(() => import('../pages/administration/channels/notices-page.tsx'), 'NoticesPage'),
+});
+const rotas = createRoute({
+  getParentRoute: () => administration,
+  path: '/rotas',
+  validateSearch: readSearch({}),
+  component: lazyPage(() => import('../pages/administration/rotas/rotas-page.tsx'), 'RotasPage'),
+});
 const storage = createRoute({
   getParentRoute: () => administration,
   path: '/storage',
@@ -152,6 +179,9 @@ export const administrationRoutes = administration.addChildren([
   activity,
   webhooks,
   webhook,
+  channels,
+  notices,
+  rotas,
   storage,
   holds,
   backups,

@@ -18,6 +18,7 @@ import { Icon } from '../../ui/icon.tsx';
 import { LinkButton } from '../../ui/links.tsx';
 import { Facts, Panel } from '../../ui/panel.tsx';
 import { Select } from '../../ui/select.tsx';
+import { ContactsPanel } from './contacts-panel.tsx';
 import { END_TOKENS, EndTokens, useWithRemaining } from './fields.tsx';
 import { SecondFactorPanel } from './second-factor-panel.tsx';
 import { TokensPanel } from './tokens-panel.tsx';
@@ -53,6 +54,7 @@ export function AccountPage() {
           <IdentityPanel />
           {!isMissing && <SecondFactorPanel />}
           {!isMissing && <CsvPanel />}
+          {!isMissing && <ContactsPanel className="lg:col-span-2" />}
           {!isMissing && <TokensPanel className="lg:col-span-2" />}
         </div>
       </div>

@@ -55,6 +55,9 @@ interface Part {
     | 'roles'
     | 'activity'
     | 'webhooks'
+    | 'channels'
+    | 'notices'
+    | 'rotas'
     | 'storage'
     | 'holds'
     | 'backups'
@@ -71,6 +74,9 @@ export const parts: readonly Part[] = [
   { to: '/administration/roles', name: 'roles', icon: 'key', permission: 'manageUsers' },
   { to: '/administration/activity', name: 'activity', icon: 'activity', permission: 'manageUsers' },
   { to: '/administration/webhooks', name: 'webhooks', icon: 'link', permission: 'systemSettings' },
+  { to: '/administration/channels', name: 'channels', icon: 'send', permission: 'systemSettings' },
+  { to: '/administration/notices', name: 'notices', icon: 'list', permission: 'systemSettings' },
+  { to: '/administration/rotas', name: 'rotas', icon: 'users', permission: 'systemSettings' },
   { to: '/administration/storage', name: 'storage', icon: 'storage', permission: 'systemSettings' },
   { to: '/administration/holds', name: 'holds', icon: 'hold', permission: 'systemSettings' },
   { to: '/administration/backups', name: 'backups', icon: 'backup', permission: 'systemSettings' },
