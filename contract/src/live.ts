@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import { event } from './events.ts';
+import { hitChange } from './hits.ts';
 import { incidentChange } from './incidents.ts';
 import { missed, resumable, topic, upToDate } from './realtime.ts';
 import { sensorStatusChange } from './sensors.ts';
@@ -36,6 +37,7 @@ export const anyMessage = z.discriminatedUnion('type', [
     type: z.literal('watchlist').describe('As sent by `watchlist.onAlert`.'),
     alert: watchlistAlert,
   }),
+  z.object({ type: z.literal('hits').describe('As sent by `hits.onHit`.'), change: hitChange }),
   missed,
   upToDate,
 ]);

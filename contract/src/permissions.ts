@@ -5,8 +5,8 @@ export const role = z.enum(roles);
 export type Role = z.infer<typeof role>;
 
 /**
- * The permissions of roles: the table of the specification, and three permissions that it leaves open: `manageReports`
- * (those of other users), `deleteEvents` and `manageWatchlist`.
+ * The permissions of roles: the table of the specification, and further ones that it leaves open: `manageReports` (those of
+ * other users), `deleteEvents`, `manageWatchlist`, `manageHotlists` and `verifyHits`.
  */
 export const permissions = {
   viewDashboard: ['ADMIN', 'OPERATOR', 'ANALYST', 'FIELD', 'VIEWER'],
@@ -17,6 +17,8 @@ export const permissions = {
   manageIncidents: ['ADMIN', 'OPERATOR', 'FIELD'],
   deleteEvents: ['ADMIN', 'OPERATOR'],
   manageWatchlist: ['ADMIN', 'OPERATOR'],
+  manageHotlists: ['ADMIN', 'OPERATOR'],
+  verifyHits: ['ADMIN', 'OPERATOR'],
   manageUsers: ['ADMIN'],
   systemSettings: ['ADMIN'],
 } as const satisfies Record<string, readonly Role[]>;
@@ -33,6 +35,8 @@ export const permissionNames: Record<Permission, string> = {
   manageIncidents: 'Manage Incidents',
   deleteEvents: 'Delete Events',
   manageWatchlist: 'Manage Watchlist',
+  manageHotlists: 'Manage Hotlists',
+  verifyHits: 'Verify Hits',
   manageUsers: 'Manage Users',
   systemSettings: 'System Settings',
 };

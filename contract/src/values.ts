@@ -147,7 +147,7 @@ export const trafficIntervals = ['5min', '15min', '60min', 'day'] as const;
 /** Maximum number of intervals in one answer about traffic. */
 export const MAX_POINTS = 10_000;
 
-export const topics = ['events', 'sensors', 'incidents', 'watchlist'] as const;
+export const topics = ['events', 'sensors', 'incidents', 'watchlist', 'hits'] as const;
 
 /** Maximum number of images in one note of an incident. */
 export const MAX_NOTE_IMAGES = 5;

@@ -88,7 +88,7 @@ const LAYERS: readonly (readonly string[])[] = [
   ['realtime'],
   ['events', 'sensors'],
   ['images', 'incidents', 'notices', 'traffic', 'watchlist', 'webhooks'],
-  ['ingest', 'operations', 'reports'],
+  ['hotlists', 'ingest', 'operations', 'reports'],
   ['devices'],
   ['api', 'http'],
   ['programs'],

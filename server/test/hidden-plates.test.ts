@@ -27,6 +27,9 @@ const planted = {
   reportId: '',
   scheduleId: '',
   studyId: '',
+  hotlistId: '',
+  listedId: '',
+  hitId: '',
   image: '',
   noteImage: '',
 };
@@ -57,6 +60,9 @@ beforeAll(async () => {
   planted.entryId = (
     await gantry.ok('watchlist.create', { pattern: PLATE, reason: `Stolen: ${PLATE}` }, { token: admin })
   ).id;
+  planted.hotlistId = (await gantry.ok('hotlists.create', { name: 'Stolen' }, { token: admin })).id;
+  const entry = { hotlistId: planted.hotlistId, plate: PLATE, reason: `Stolen: ${PLATE}` };
+  planted.listedId = (await gantry.ok('hotlists.addEntry', entry, { token: admin })).id;
   const place = { name: 'Bridge', address: 'Bridge Road 1', kind: 'SEGMENT' };
   planted.locationId = (await gantry.ok('locations.create', place, { token: admin })).id;
   planted.apiKey = await gantry.registerSensor();
@@ -82,6 +88,8 @@ beforeAll(async () => {
     ({ alerts: [alert] }) => alert?.sightings === 3,
   );
   planted.alertId = alerts[0].id;
+  planted.hitId = (await gantry.ok('hits.getAll', {}, { token: admin })).hits[0].id;
+  await gantry.ok('hits.confirm', { id: planted.hitId, note: PLATE }, { token: admin });
   planted.image = (await gantry.ok('events.getById', { id: planted.eventId }, { token: admin })).images[0];
   const note = { id: planted.incidentId, note: 'Seen', images: [png({ shade: 9 }).toString('base64')] };
   await gantry.ok('incidents.addNote', note, { token: admin });
@@ -144,6 +152,11 @@ const inputs = (): Partial<Record<ProcedurePath, Input>> => {
     'watchlist.update': { id: entryId, priority: 'HIGH' },
     'watchlist.getAlert': { id: alertId },
     'watchlist.acknowledgeAlert': { id: alertId },
+    'hotlists.getById': { id: planted.hotlistId },
+    'hotlists.getEntries': { hotlistId: planted.hotlistId },
+    'hits.getById': { id: planted.hitId },
+    'hits.getStats': { by: 'list' },
+    'hits.setOutcome': { id: planted.hitId, outcome: 'FOUND', note: PLATE, correct: true },
     'reports.getAnalytics': { ...range, repeatPlatesFrom: 2 },
     'reports.getRepeatPlates': { ...range, from: 2 },
     'reports.getById': { id: planted.reportId },
@@ -171,7 +184,7 @@ const inputs = (): Partial<Record<ProcedurePath, Input>> => {
 };
 
 const readOnly =
-  /\.(?:get\w*|health|me|onAny|onIngested|onStatusChanged|onChanged|onAlert|onMessage|tryReading)$/;
+  /\.(?:get\w*|health|me|onAny|onIngested|onStatusChanged|onChanged|onAlert|onHit|onMessage|tryReading)$/;
 
 describe('users from whom plates are hidden', () => {
   const paths = Object.keys(mayCall) as ProcedurePath[];
@@ -190,6 +203,9 @@ describe('users from whom plates are hidden', () => {
       'events.getAll',
       'events.getById',
       'events.getRecent',
+      'hits.getAll',
+      'hits.getById',
+      'hotlists.getEntries',
       'incidents.getAll',
       'incidents.getById',
       'reports.getAnalytics',
@@ -250,7 +266,7 @@ describe('users from whom plates are hidden', () => {
     expect(whole.licensePlateNumber).toBe(PLATE);
   });
 
-  it.each(['live.onAny', 'events.onIngested', 'incidents.onChanged', 'watchlist.onAlert'])(
+  it.each(['live.onAny', 'events.onIngested', 'incidents.onChanged', 'watchlist.onAlert', 'hits.onHit'])(
     'see no plate in the stream %s',
     async (procedure) => {
       const token = await gantry.tokenFor('OPERATOR');
@@ -438,6 +454,8 @@ describe('users from whom plates are hidden', () => {
       ['reports.createSchedule', schedule],
       ['reports.updateSchedule', { id: planted.scheduleId, hour: 5 }],
       ['watchlist.create', { pattern: 'XQ 7*', reason: 'Curious' }],
+      ['hotlists.addEntry', { hotlistId: planted.hotlistId, plate: 'XQ 7*', reason: 'Curious' }],
+      ['hotlists.getEntries', { hotlistId: planted.hotlistId, plate: 'XQ 77' }],
       ['watchlist.getAll', { search: 'xq 77' }],
       ['watchlist.getAll', { sortBy: 'pattern' }],
       ['watchlist.update', { id: planted.entryId, pattern: 'XQ 7*' }],

@@ -17,6 +17,8 @@ describe('a range that ends before it starts', () => {
     ['incidents.getStats', backwards],
     ['watchlist.getAlerts', backwards],
     ['notices.getAll', backwards],
+    ['hits.getAll', backwards],
+    ['hits.getStats', { by: 'list', ...backwards }],
     ['reports.getAnalytics', backwards],
     ['reports.getRepeatPlates', backwards],
     ['reports.generate', { kind: 'TRAFFIC', format: 'CSV', ...backwards }],
@@ -60,6 +62,7 @@ describe('a range from the first to the last date that can be written', () => {
     'incidents.getStats',
     'watchlist.getAlerts',
     'notices.getAll',
+    'hits.getAll',
     'users.getActivityLog',
   ];
   const zoneOf = (timezone: string) =>

@@ -122,7 +122,7 @@ describe('a generated password', () => {
 });
 
 describe('the permission table', () => {
-  // Copied from the specification, row by row, and the three that it leaves open.
+  // Copied from the specification, row by row, and those that it leaves open.
   const table: [Permission, Record<Role, boolean>][] = [
     ['viewDashboard', { ADMIN: true, OPERATOR: true, ANALYST: true, FIELD: true, VIEWER: true }],
     ['manageSensors', { ADMIN: true, OPERATOR: true, ANALYST: false, FIELD: false, VIEWER: false }],
@@ -134,6 +134,8 @@ describe('the permission table', () => {
     ['manageReports', { ADMIN: true, OPERATOR: true, ANALYST: false, FIELD: false, VIEWER: false }],
     ['deleteEvents', { ADMIN: true, OPERATOR: true, ANALYST: false, FIELD: false, VIEWER: false }],
     ['manageWatchlist', { ADMIN: true, OPERATOR: true, ANALYST: false, FIELD: false, VIEWER: false }],
+    ['manageHotlists', { ADMIN: true, OPERATOR: true, ANALYST: false, FIELD: false, VIEWER: false }],
+    ['verifyHits', { ADMIN: true, OPERATOR: true, ANALYST: false, FIELD: false, VIEWER: false }],
   ];
 
   it.each(table)('defines who has %s', (permission, expected) => {

@@ -22,6 +22,8 @@ export type ActivityAction =
   | `events.${'markAsProcessed' | 'markAsArchived' | 'undoArchive' | 'review' | 'undoReview' | 'delete' | 'lookUpPlate'}`
   | `incidents.${'create' | 'update' | 'acknowledge' | 'assign' | 'start' | 'resolve' | 'reopen' | 'close' | 'addNote' | 'attachEvent'}`
   | `watchlist.${'create' | 'update' | 'delete' | 'acknowledgeAlert' | 'undoAcknowledgeAlert'}`
+  | `hotlists.${'create' | 'update' | 'delete' | 'addEntry' | 'updateEntry' | 'endEntry' | 'stage' | 'applyImport' | 'cancelImport' | 'revert' | 'lookBack'}`
+  | `hits.${'confirm' | 'reject' | 'setOutcome'}`
   | `views.${'create' | 'update' | 'delete' | 'setDefault'}`
   | `connections.${'create' | 'update' | 'rotate' | 'delete' | 'replay' | 'register'}`
   | `webhooks.${'create' | 'update' | 'delete' | 'test' | 'redeliver'}`
@@ -137,7 +139,8 @@ async function plateSpellings(db: Executor, about: string | undefined): Promise<
   if (key === '') return [];
   const { rows } = await db.execute<{ plate: string }>(sql`
     SELECT DISTINCT coalesce(details ->> 'plate', details ->> 'pattern') AS plate FROM activity
-    WHERE (starts_with(action, 'watchlist.') OR action = 'events.lookUpPlate') AND details ?| ARRAY['plate', 'pattern']`);
+    WHERE (starts_with(action, 'watchlist.') OR starts_with(action, 'hotlists.') OR starts_with(action, 'hits.')
+      OR action = 'events.lookUpPlate') AND details ?| ARRAY['plate', 'pattern']`);
   return rows.flatMap(({ plate }) => (plateKey(plate) === key ? [plate] : []));
 }
 

@@ -1,13 +1,17 @@
+import type { HitChange } from '@gantry/contract/hits';
 import { type AnyMessage, anyMessage, followAnyInput } from '@gantry/contract/live';
 import { mayDo, permissionNames } from '@gantry/contract/permissions';
 import { type Topic, topic } from '@gantry/contract/realtime';
 import { requirePermission, type SessionContext } from '../accounts/session.ts';
 import { follow } from '../realtime/follow.ts';
+import type { TopicPayloads } from '../realtime/items.ts';
 import { messagesByTopic } from '../rpc/messages.ts';
 import { permissionOf } from '../rpc/subscription.ts';
 import { disabledFeature, requireFeature } from '../system/features.ts';
+import { maySeeChange } from '../watchlist/hits.ts';
 import type { AppContext } from './context.ts';
 import { eventsRouter } from './events.ts';
+import { hitsRouter } from './hits.ts';
 import { incidentsRouter } from './incidents.ts';
 import { router, signedIn } from './procedures.ts';
 import { sensorsRouter } from './sensors.ts';
@@ -19,6 +23,7 @@ const subscriptions = {
   sensors: { path: 'sensors.onStatusChanged', procedure: sensorsRouter.onStatusChanged },
   incidents: { path: 'incidents.onChanged', procedure: incidentsRouter.onChanged },
   watchlist: { path: 'watchlist.onAlert', procedure: watchlistRouter.onAlert },
+  hits: { path: 'hits.onHit', procedure: hitsRouter.onHit },
 } as const satisfies Record<Topic, object>;
 
 /** The key of the payload in the messages of each topic. */
@@ -27,6 +32,7 @@ const names: { readonly [Each in Topic]: Exclude<keyof Extract<AnyMessage, { typ
   sensors: 'change',
   incidents: 'change',
   watchlist: 'alert',
+  hits: 'change',
 };
 
 function mayFollow({ app, actor }: SessionContext<AppContext>, each: Topic): boolean {
@@ -56,14 +62,19 @@ function topicsFor(ctx: SessionContext<AppContext>, named: readonly Topic[] | un
 export const liveRouter = router({
   onAny: signedIn
     .meta({
-      summary: 'Stream events, sensor status changes, incident changes and alerts in one stream',
+      summary: 'Stream events, sensor status changes, incident changes, alerts and hits in one stream',
       notes:
-        'Sends what `events.onIngested`, `sensors.onStatusChanged`, `incidents.onChanged` and `watchlist.onAlert` send, without filters and in the order in which it was committed. `type` is the name of the topic; all other keys are those of the single subscriptions. A named topic is refused (FORBIDDEN) if its own subscription would be. `missed` counts messages of all topics together. Over HTTP/1.1, browsers open at most six connections to a host, and every stream occupies one: use this stream instead of several others.',
+        'Sends what `events.onIngested`, `sensors.onStatusChanged`, `incidents.onChanged`, `watchlist.onAlert` and `hits.onHit` send, without filters and in the order in which it was committed. `type` is the name of the topic; all other keys are those of the single subscriptions. A named topic is refused (FORBIDDEN) if its own subscription would be. `missed` counts messages of all topics together. Over HTTP/1.1, browsers open at most six connections to a host, and every stream occupies one: use this stream instead of several others.',
       message: anyMessage,
     })
     .input(followAnyInput)
     .subscription(({ ctx, input: { topics, lastEventId }, signal }) => {
-      const request = { topics: topicsFor(ctx, topics), matches: () => true, lastEventId };
+      const request = {
+        topics: topicsFor(ctx, topics),
+        matches: (payload: TopicPayloads[Topic], each: Topic) =>
+          each !== 'hits' || maySeeChange(ctx, payload as HitChange),
+        lastEventId,
+      };
       return messagesByTopic<AnyMessage, Topic>(names, follow(ctx, request, signal));
     }),
 });

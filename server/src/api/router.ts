@@ -5,6 +5,8 @@ import { connectionsRouter } from './connections.ts';
 import { contactsRouter } from './contacts.ts';
 import { classSchemesRouter, countsRouter } from './counts.ts';
 import { eventsRouter } from './events.ts';
+import { hitsRouter } from './hits.ts';
+import { hotlistsRouter } from './hotlists.ts';
 import { incidentsRouter } from './incidents.ts';
 import { liveRouter } from './live.ts';
 import { locationsRouter } from './locations.ts';
@@ -46,6 +48,8 @@ export const appRouter = router({
   rotas: rotasRouter,
   incidents: incidentsRouter,
   watchlist: watchlistRouter,
+  hotlists: hotlistsRouter,
+  hits: hitsRouter,
   live: liveRouter,
   users: usersRouter,
   reports: reportsRouter,

@@ -5,6 +5,7 @@ import { openIncidents } from '../incidents/open-from-events.ts';
 import type { Core } from '../platform/context.ts';
 import type { Executor } from '../platform/database/transaction.ts';
 import type { Outbox } from '../realtime/publish.ts';
+import { findHits } from '../watchlist/find-hits.ts';
 import { raiseAlerts } from '../watchlist/raise-alerts.ts';
 import type { WatchlistServices } from '../watchlist/start.ts';
 import { occurrencesOf } from '../webhooks/matching.ts';
@@ -17,7 +18,12 @@ export type EffectServices = Pick<Core, 'config'> &
 
 /** Whether storing an event has effects: an incident, an alert, or a message to a webhook. */
 export function hasEffects(parts: EffectServices, row: EventRow): boolean {
-  return opensIncident(parts, row) || entriesFor(parts, row).length > 0 || concernsWebhooks(parts, row);
+  return (
+    opensIncident(parts, row) ||
+    entriesFor(parts, row).length > 0 ||
+    mayBeListed(parts, row) ||
+    concernsWebhooks(parts, row)
+  );
 }
 
 /** Applies the effects of events in the transaction, without reading the events again. */
@@ -31,11 +37,9 @@ export async function applyEffects(
     tx,
     rows.filter((row) => opensIncident(parts, row)),
   );
-  await raiseAlerts(
-    parts,
-    tx,
-    rows.flatMap((row) => entriesFor(parts, row).map((entry) => ({ entry, row }))),
-  );
+  const watched = rows.flatMap((row) => entriesFor(parts, row).map((entry) => ({ entry, row })));
+  const listed = rows.filter((row) => mayBeListed(parts, row));
+  await raiseAlerts(parts, tx, [...watched, ...(await findHits(parts.hotlists, tx, listed))]);
   const { webhooks } = parts;
   if (webhooks.wantsEvents()) await webhooks.enqueue(tx, rows.map(asListed).flatMap(occurrencesOf));
 }
@@ -76,6 +80,10 @@ function opensIncident({ config }: EffectServices, row: EventRow): boolean {
 
 function entriesFor({ config, watchlist }: EffectServices, row: EventRow) {
   return row.plateKey !== null && config.FEATURES.includes('watchlist') ? watchlist.match(row) : [];
+}
+
+function mayBeListed({ config, hotlists }: EffectServices, row: EventRow): boolean {
+  return config.FEATURES.includes('watchlist') && hotlists.mayList(row);
 }
 
 function concernsWebhooks({ webhooks }: EffectServices, row: EventRow): boolean {

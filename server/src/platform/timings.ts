@@ -15,6 +15,14 @@ export interface Timings {
   readonly sweepReportsMs: number;
   /** How long a process may show no liveness signal before its report is started again. */
   readonly reportDeadMs: number;
+  /** How often to look for imports and look-backs of hotlists that are due, in case a notification was lost. */
+  readonly sweepHotlistJobsMs: number;
+  /** How often to look into the sources of hotlists that have any, and for hits that expire. */
+  readonly sweepHotlistsMs: number;
+  /** How long a process may show no liveness signal before its import or look-back is taken over. */
+  readonly hotlistLeaseMs: number;
+  /** When, after a change of a hotlist, the reads that processes may have missed are looked for, and looked for again. */
+  readonly hotlistChangeMs: readonly [number, number];
   /** How often to look for sensors that have become silent. */
   readonly sweepSensorsMs: number;
   /** How often the times last seen of sensors are written, and what was noted about their clocks. */
@@ -80,6 +88,10 @@ export const TIMINGS: Timings = {
   answerBodyMs: 2_000,
   sweepReportsMs: 5_000,
   reportDeadMs: 15_000,
+  sweepHotlistJobsMs: 5_000,
+  sweepHotlistsMs: 60_000,
+  hotlistLeaseMs: 30_000,
+  hotlistChangeMs: [2_000, 90_000],
   sweepSensorsMs: 2_000,
   writeContactsMs: 2_000,
   sweepFollowUpsMs: 2_000,

@@ -104,7 +104,7 @@ export type StreamMessage<Name extends Topic> =
 /** The parameters of a subscription. */
 interface SubscriptionRequest<Name extends Topic> {
   readonly topics: readonly Name[];
-  readonly matches: (payload: TopicPayloads[Name]) => boolean;
+  readonly matches: (payload: TopicPayloads[Name], topic: Name) => boolean;
   /** The id of a message of any stream, whatever its topics: it is a position in the one feed. */
   readonly lastEventId: string | undefined;
 }
@@ -131,7 +131,7 @@ export async function* follow<Name extends Topic>(
   // Nothing counts as past for a subscriber that resumes.
   let isPast: FeedMoment['isPast'] = () => false;
   const wanted = (item: FeedItem): item is FeedItem<Name> =>
-    !isPast(item.cursor.position.xid) && matches((item as FeedItem<Name>).payload);
+    !isPast(item.cursor.position.xid) && matches((item as FeedItem<Name>).payload, item.topic as Name);
   const release = ctx.app.streams.admit(ctx.actor.id);
   const inbox = new Inbox(INBOX_CAPACITY);
   const left = () => inbox.end(null);

@@ -1,4 +1,5 @@
 import type { Event } from '@gantry/contract/events';
+import type { HitChange } from '@gantry/contract/hits';
 import type { IncidentChange } from '@gantry/contract/incidents';
 import { type Topic, topic } from '@gantry/contract/realtime';
 import type { SensorStatusChange } from '@gantry/contract/sensors';
@@ -12,6 +13,7 @@ export interface TopicPayloads {
   readonly sensors: SensorStatusChange;
   readonly incidents: IncidentChange;
   readonly watchlist: WatchlistAlert;
+  readonly hits: HitChange;
 }
 
 /** One payload with the cursor that confirms its delivery. */
@@ -107,7 +109,7 @@ function createPortion(findEvents: FindEvents, changes: readonly Change[], last:
   };
 }
 
-/** The known selections by their topics: at most one for each non-empty set of the four topics, so fifteen. */
+/** The known selections by their topics: at most one for each non-empty set of the five topics, so 31. */
 const selections = new Map<string, readonly Topic[]>();
 
 /**

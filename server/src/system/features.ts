@@ -24,6 +24,8 @@ const featureOfGroup: Readonly<Record<string, SwitchableFeature>> = {
   classSchemes: 'traffic',
   assignments: 'locations',
   studies: 'traffic',
+  hotlists: 'watchlist',
+  hits: 'watchlist',
 };
 
 /** @throws AppError `forbidden` when the feature of the procedure is switched off */

@@ -1,4 +1,5 @@
 import type { Severity } from '@gantry/contract/events';
+import type { HitKind } from '@gantry/contract/hits';
 import { isUuid } from '@gantry/contract/id';
 import type { Page } from '@gantry/contract/page';
 import type { ListAlertsInput, WatchlistAlert } from '@gantry/contract/watchlist';
@@ -9,16 +10,33 @@ import { rankOf, severityOfRank } from '../events/severity.ts';
 import { doubleArray, textArray, uuidArray } from '../platform/database/arrays.ts';
 import { locks } from '../platform/database/locks.ts';
 import { isWithin } from '../platform/database/moment.ts';
-import { watchlistAlerts } from '../platform/database/tables.ts';
+import { type ListedByHotlist, watchlistAlerts } from '../platform/database/tables.ts';
 import type { Executor } from '../platform/database/transaction.ts';
 import { notFound } from '../platform/error.ts';
 import type { Interval } from '../platform/time.ts';
 import type { WatchedEntry } from './matching.ts';
 
-/** An event that matches an entry. */
+/** An event that matches an entry of the watchlist, or of a hotlist. */
 export interface Hit {
-  readonly entry: WatchedEntry;
+  readonly entry: Omit<WatchedEntry, 'validFrom' | 'validUntil'>;
   readonly row: EventRow;
+  /** What the hotlist says; undefined for the watchlist. */
+  readonly listed?: ListedHit;
+}
+
+/** How a read hits an entry of a hotlist. */
+export interface ListedHit {
+  readonly hotlistId: string;
+  readonly covert: boolean;
+  readonly repeatMinutes: number;
+  readonly says: ListedByHotlist;
+  readonly kind: HitKind;
+  readonly differences: number;
+  readonly plateRegion: string | null;
+  /** In per cent. */
+  readonly confidence: number | null;
+  /** Whether others than verifiers see it at once. */
+  readonly isReleased: boolean;
 }
 
 /** The range of time in which a further read of a vehicle belongs to an alert; Unix milliseconds. */
@@ -33,16 +51,16 @@ export interface KnownAlert {
 }
 
 /**
- * Makes other transactions that call this for one of the sensors wait until this one ends. The locks are taken in the
- * order of their numbers, so that transactions with several sensors in common cannot deadlock.
+ * Makes other transactions that call this for one of the sensors, or of the entries of hotlists, wait until this one ends. The
+ * locks are taken in the order of their numbers, so that transactions with several of them in common cannot deadlock.
  * @returns the time afterwards, Unix milliseconds
  */
-export async function lockAlertsOf(tx: Executor, sensorIds: readonly string[]): Promise<number> {
+export async function lockAlertsOf(tx: Executor, ids: readonly string[]): Promise<number> {
   const { rows } = await tx.execute<{ at: number }>(sql`
     SELECT pg_advisory_xact_lock(${sql.raw(String(locks.alertsOfSensor))}, number),
       (extract(epoch FROM clock_timestamp()) * 1000)::double precision AS at
     FROM (
-      SELECT DISTINCT hashtext(sensor_id::text) AS number FROM unnest(${uuidArray(sensorIds, (id) => id)}::uuid[]) AS sensor_id
+      SELECT DISTINCT hashtext(id::text) AS number FROM unnest(${uuidArray(ids, (id) => id)}::uuid[]) AS id
       ORDER BY number
     ) AS numbers`);
   return Math.max(...rows.map(({ at }) => at));
@@ -88,6 +106,26 @@ export async function findAlertsOfVehicles(
   return rows;
 }
 
+/** The hits of these entries of hotlists, unless they were decided against, to which a read between the times may belong. */
+export async function findHitsOfEntries(
+  tx: Executor,
+  entryIds: readonly string[],
+  from: number,
+  until: number,
+): Promise<KnownAlert[]> {
+  if (entryIds.length === 0) return [];
+  // Plan: watchlist_alerts_entry_id_event_id_key.
+  const { rows } = await tx.execute<KnownAlert & Record<string, unknown>>(sql`
+    SELECT id, entry_id AS "entryId", '' AS "sensorId", '' AS "vehicleKey", backlog,
+      (extract(epoch FROM read_at) * 1000)::double precision AS "readAt",
+      (extract(epoch FROM last_read_at) * 1000)::double precision AS "lastReadAt"
+    FROM watchlist_alerts
+    WHERE entry_id = ANY (${uuidArray(entryIds, (id) => id)}::uuid[]) AND state IN ('NEW', 'CONFIRMED')
+      AND last_read_at >= ${new Date(from).toISOString()}::timestamptz
+      AND read_at <= ${new Date(until).toISOString()}::timestamptz`);
+  return rows;
+}
+
 /** An alert with its first read, as it is stored. */
 export interface NewAlert extends KnownAlert {
   readonly hit: Hit;
@@ -97,31 +135,47 @@ export interface NewAlert extends KnownAlert {
 /** Stores alerts, in one statement. */
 export async function insertAlerts(tx: Executor, alerts: readonly NewAlert[]): Promise<void> {
   if (alerts.length === 0) return;
-  const rows = alerts.map(({ id, hit: { entry, row }, vehicleKey, backlog, sightings, lastReadAt }) => ({
-    id,
-    entry_id: entry.id,
-    pattern: entry.pattern,
-    reason: entry.reason,
-    priority: rankOf(entry.priority),
-    event_id: row.id,
-    plate: row.plate ?? '',
-    sensor_id: row.sensorId,
-    sensor_name: row.sensorName,
-    location_name: row.locationName,
-    read_at: new Date(row.time),
-    vehicle_key: vehicleKey,
-    backlog,
-    sightings,
-    last_read_at: new Date(lastReadAt),
-  }));
+  const rows = alerts.map(
+    ({ id, hit: { entry, row, listed }, vehicleKey, backlog, sightings, lastReadAt }) => ({
+      id,
+      entry_id: entry.id,
+      pattern: entry.pattern,
+      reason: entry.reason,
+      priority: rankOf(entry.priority),
+      event_id: row.id,
+      plate: row.plate ?? '',
+      sensor_id: row.sensorId,
+      sensor_name: row.sensorName,
+      location_name: row.locationName,
+      read_at: new Date(row.time),
+      vehicle_key: listed ? null : vehicleKey,
+      backlog,
+      sightings,
+      last_read_at: new Date(lastReadAt),
+      ...(listed && {
+        hotlist_id: listed.hotlistId,
+        listed: listed.says,
+        kind: listed.kind,
+        differences: listed.differences,
+        plate_region: listed.plateRegion,
+        confidence: listed.confidence,
+        state: 'NEW',
+        is_released: listed.isReleased,
+      }),
+    }),
+  );
   await tx.execute(sql`
     INSERT INTO watchlist_alerts (id, entry_id, pattern, reason, priority, event_id, plate, sensor_id, sensor_name,
-      location_name, read_at, vehicle_key, backlog, sightings, last_read_at)
+      location_name, read_at, vehicle_key, backlog, sightings, last_read_at, hotlist_id, listed, kind, differences,
+      plate_region, confidence, state, released_at)
     SELECT id, entry_id, pattern, reason, priority, event_id, plate, sensor_id, sensor_name, location_name, read_at,
-      vehicle_key, backlog, sightings, last_read_at
+      vehicle_key, backlog, sightings, last_read_at, hotlist_id, listed, kind, differences, plate_region, confidence, state,
+      CASE WHEN is_released THEN now() END
     FROM jsonb_to_recordset(${JSON.stringify(rows)}::jsonb) AS hit (id uuid, entry_id uuid, pattern text, reason text,
       priority smallint, event_id uuid, plate text, sensor_id uuid, sensor_name text, location_name text,
-      read_at timestamptz, vehicle_key text, backlog boolean, sightings integer, last_read_at timestamptz)`);
+      read_at timestamptz, vehicle_key text, backlog boolean, sightings integer, last_read_at timestamptz,
+      hotlist_id uuid, listed jsonb, kind text, differences smallint, plate_region text, confidence smallint, state text,
+      is_released boolean)`);
 }
 
 /** Further reads that belong to a stored alert. */
@@ -160,18 +214,27 @@ export async function insertSightings(tx: Executor, sightings: readonly Sighting
 
 type AlertRow = typeof watchlistAlerts.$inferSelect;
 
+/** Those of the watchlist, and the hits of hotlists that everybody may see who may see alerts. */
+const isPublic = sql`(${watchlistAlerts.hotlistId} IS NULL OR (${watchlistAlerts.releasedAt} IS NOT NULL
+  AND ${watchlistAlerts.hotlistId} NOT IN (SELECT id FROM hotlists WHERE covert)))`;
+
 /** @throws AppError `notFound` */
 export async function getAlert(db: Executor, id: string): Promise<WatchlistAlert> {
-  const rows = isUuid(id) ? await db.select().from(watchlistAlerts).where(eq(watchlistAlerts.id, id)) : [];
+  const rows = isUuid(id)
+    ? await db
+        .select()
+        .from(watchlistAlerts)
+        .where(and(eq(watchlistAlerts.id, id), isPublic))
+    : [];
   const [alert] = await toAlerts(db, rows);
   if (!alert) throw notFound('Watchlist alert');
   return alert;
 }
 
-/** The alerts with these ids, in their order. */
+/** Those of the alerts with these ids that are not hidden, in their order. */
 export async function findAlerts(db: Executor, ids: readonly string[]): Promise<WatchlistAlert[]> {
   if (ids.length === 0) return [];
-  const wanted = sql`${watchlistAlerts.id} = ANY (${uuidArray(ids, (id) => id)}::uuid[])`;
+  const wanted = and(sql`${watchlistAlerts.id} = ANY (${uuidArray(ids, (id) => id)}::uuid[])`, isPublic);
   const found = await toAlerts(db, await db.select().from(watchlistAlerts).where(wanted));
   const byId = new Map(found.map((alert) => [alert.id, alert]));
   return ids.flatMap((id) => byId.get(id) ?? []);
@@ -186,6 +249,7 @@ export async function listAlerts(
   if (entryId !== undefined && !isUuid(entryId)) return { items: [], total: 0 };
   const { createdAt, acknowledgedAt } = watchlistAlerts;
   const wanted = and(
+    isPublic,
     isWithin(createdAt, interval),
     acknowledged === undefined
       ? undefined
@@ -233,7 +297,7 @@ export async function setAcknowledged(
   const rows = await db
     .update(watchlistAlerts)
     .set({ acknowledgedAt: sql`now()`, acknowledgedBy: userId, note })
-    .where(and(eq(watchlistAlerts.id, id), isNull(watchlistAlerts.acknowledgedAt)))
+    .where(and(eq(watchlistAlerts.id, id), isPublic, isNull(watchlistAlerts.acknowledgedAt)))
     .returning();
   const [alert] = await toAlerts(db, rows);
   return alert ?? null;
@@ -269,13 +333,25 @@ async function toAlerts(db: Executor, rows: readonly AlertRow[]): Promise<Watchl
     db,
     rows.map(({ acknowledgedBy }) => acknowledgedBy),
   );
-  return rows.map(({ plate, readAt, lastReadAt, vehicleKey: _, priority, acknowledgedBy, ...row }) => ({
-    ...row,
+  return rows.map((row) => ({
+    id: row.id,
+    entryId: row.entryId,
+    pattern: row.pattern,
+    reason: row.reason,
     // Copied from an entry, whose table contains only the ranks 1 to 4.
-    priority: severityOfRank(priority) as Severity,
-    licensePlateNumber: plate,
-    timestamp: readAt,
-    lastSeenAt: lastReadAt ?? readAt,
-    acknowledgedBy: nameOf(acknowledgedBy),
+    priority: severityOfRank(row.priority) as Severity,
+    eventId: row.eventId,
+    licensePlateNumber: row.plate,
+    sensorId: row.sensorId,
+    sensorName: row.sensorName,
+    locationName: row.locationName,
+    timestamp: row.readAt,
+    createdAt: row.createdAt,
+    acknowledgedAt: row.acknowledgedAt,
+    acknowledgedBy: nameOf(row.acknowledgedBy),
+    note: row.note,
+    backlog: row.backlog,
+    sightings: row.sightings,
+    lastSeenAt: row.lastReadAt ?? row.readAt,
   }));
 }

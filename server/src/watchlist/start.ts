@@ -4,6 +4,7 @@ import type { EventRow } from '../events/event-row.ts';
 import { keepLatest } from '../platform/caches.ts';
 import { channels } from '../platform/database/notify.ts';
 import { type Foundation, keepFresh } from '../platform/start.ts';
+import { createHotlists, type Hotlists } from './hotlists.ts';
 import { createPlateMatcher, isValidAt, type WatchedEntry } from './matching.ts';
 import { loadActiveEntries } from './store.ts';
 
@@ -77,11 +78,14 @@ export async function createWatchlist(
 /** The services of this module. */
 export interface WatchlistServices {
   readonly watchlist: Watchlist;
+  readonly hotlists: Hotlists;
 }
 
 export async function startWatchlist(foundation: Foundation): Promise<WatchlistServices> {
   const { core, resources } = foundation;
   const watchlist = resources.use(await createWatchlist(() => loadActiveEntries(core.db), core.log));
   keepFresh(foundation, channels.watchlist, watchlist.refresh, 'the watchlist could not be reloaded');
-  return { watchlist };
+  const hotlists = resources.use(createHotlists(core.db, core.log));
+  keepFresh(foundation, channels.hotlists, hotlists.refresh, 'the hotlists could not be reloaded');
+  return { watchlist, hotlists };
 }

@@ -21,6 +21,10 @@ export const channels = {
   changes: 'gantry_changes',
   /** The watchlist changed: read it again. */
   watchlist: 'gantry_watchlist',
+  /** Hotlists or their entries changed: read what is new. */
+  hotlists: 'gantry_hotlists',
+  /** An import or a look-back of a hotlist is due. */
+  hotlistJobs: 'gantry_hotlist_jobs',
   /** The webhooks changed: read them again. */
   webhooks: 'gantry_webhooks',
   /** A webhook (its id) has deliveries that are due. */

@@ -1,5 +1,12 @@
 import type { Coordinates } from '@gantry/contract/coordinates';
 import type { Severity } from '@gantry/contract/events';
+import type { HitKind, HitOutcome, HitState, RejectionCode } from '@gantry/contract/hits';
+import type {
+  HotlistSource,
+  HotlistTemplate,
+  HotlistTolerance,
+  HotlistVerification,
+} from '@gantry/contract/hotlists';
 import type { IncidentStatus, IncidentType } from '@gantry/contract/incidents';
 import type { Location } from '@gantry/contract/locations';
 import { type Lane, lane } from '@gantry/contract/movements';
@@ -324,7 +331,71 @@ export const watchlistAlerts = pgTable('watchlist_alerts', {
   backlog: boolean('backlog').notNull().default(false),
   sightings: integer('sightings').notNull().default(1),
   lastReadAt: moment('last_read_at'),
+  hotlistId: uuid('hotlist_id'),
+  listed: jsonb('listed').$type<ListedByHotlist>(),
+  kind: text('kind').$type<HitKind>(),
+  differences: smallint('differences'),
+  plateRegion: text('plate_region'),
+  confidence: smallint('confidence'),
+  state: text('state').$type<HitState>(),
+  code: text('code').$type<RejectionCode>(),
+  decisionNote: text('decision_note'),
+  decidedBy: uuid('decided_by'),
+  decidedAt: moment('decided_at'),
+  releasedAt: moment('released_at'),
+  outcome: text('outcome').$type<HitOutcome>(),
+  outcomeBy: uuid('outcome_by'),
+  outcomeAt: moment('outcome_at'),
 });
+
+/** What an entry of a hotlist said at the time of a hit. */
+export interface ListedByHotlist {
+  readonly region: string | null;
+  readonly reference: string | null;
+  readonly extra: Readonly<Record<string, string>> | null;
+  /** ISO 8601. */
+  readonly validFrom: string | null;
+  readonly validUntil: string | null;
+  /** Of the list. */
+  readonly version: number;
+}
+
+export const hotlists = pgTable('hotlists', {
+  id: uuid('id').primaryKey().defaultRandom(),
+  name: text('name').notNull(),
+  purpose: text('purpose'),
+  priority: smallint('priority').notNull(),
+  ownerId: uuid('owner_id').notNull(),
+  visibleTo: text('visible_to').array().$type<Role[]>().notNull(),
+  covert: boolean('covert').notNull(),
+  verification: text('verification').$type<HotlistVerification>().notNull(),
+  tolerance: text('tolerance').$type<HotlistTolerance>().notNull(),
+  maxDifferences: smallint('max_differences').notNull(),
+  minConfidence: smallint('min_confidence'),
+  repeatMinutes: integer('repeat_minutes').notNull(),
+  hitDays: integer('hit_days'),
+  staleAfterHours: integer('stale_after_hours'),
+  template: jsonb('template').$type<HotlistTemplate>(),
+  source: jsonb('source').$type<HotlistSource>(),
+  sourceState: jsonb('source_state').$type<HotlistSourceState>(),
+  sourceDueAt: moment('source_due_at'),
+  version: integer('version').notNull().default(0),
+  entryCount: integer('entry_count').notNull().default(0),
+  refreshedAt: moment('refreshed_at'),
+  isActive: boolean('is_active').notNull(),
+  createdBy: uuid('created_by').notNull(),
+  createdAt: moment('created_at').notNull().defaultNow(),
+  updatedBy: uuid('updated_by'),
+  updatedAt: moment('updated_at').notNull().defaultNow(),
+  deletedAt: moment('deleted_at'),
+});
+
+/** What is known of the source of a hotlist. */
+export interface HotlistSourceState {
+  readonly etag?: string | null;
+  /** Why it could not be read the last time; null if it could. */
+  readonly problem: string | null;
+}
 
 export const webhooks = pgTable('webhooks', {
   id: uuid('id').primaryKey().defaultRandom(),

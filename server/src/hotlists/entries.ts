@@ -1,0 +1,250 @@
+import {
+  type AddHotlistEntryInput,
+  HOTLIST_VERSIONS_KEPT,
+  type Hotlist,
+  type HotlistEntry,
+  type ListHotlistEntriesInput,
+  MAX_HOTLIST_ENTRIES,
+  MAX_HOTLIST_PATTERNS,
+  type UpdateHotlistEntryInput,
+} from '@gantry/contract/hotlists';
+import type { Page } from '@gantry/contract/page';
+import { isPlainDate } from '@gantry/contract/time';
+import { EARLIEST_EVENT } from '@gantry/contract/time-bounds';
+import { type ActivityAction, recordActivity } from '../activity/store.ts';
+import { requirePlateSearch, requireSeesPlates } from '../events/plate-access.ts';
+import { recordPlateLookUp } from '../events/service.ts';
+import { inTransaction, type Transaction } from '../platform/database/transaction.ts';
+import { AppError, invalidInput } from '../platform/error.ts';
+import { resolveInterval, resolveTime } from '../platform/time.ts';
+import {
+  type Changed,
+  countPatterns,
+  type EntryContent,
+  endEntries,
+  finishVersion,
+  getEntry,
+  insertEntries,
+  type KeyedEntry,
+  keyed,
+  listEntries,
+  restoreEntries,
+} from './entries-store.ts';
+import { type HotlistContext, requireFewForOneOff } from './service.ts';
+import { countLists, findList, getHotlist, type ListRow } from './store.ts';
+
+/**
+ * One page of the entries in force, with the version of the list. A search for a plate is recorded.
+ * @throws AppError `notFound`; as `requirePlateSearch`
+ */
+export async function lookUpEntries(
+  ctx: HotlistContext,
+  { hotlistId, plate, reason, skip, take }: ListHotlistEntriesInput,
+): Promise<Page<HotlistEntry> & { version: number }> {
+  requirePlateSearch(ctx, { licensePlateNumber: plate, reason });
+  const { db } = ctx.app;
+  const { id, version } = await findList(db, ctx.actor, hotlistId);
+  const page = await listEntries(db, { id, plate, skip, take });
+  if (plate !== undefined) await recordPlateLookUp(ctx, plate, reason, page.total);
+  return { ...page, version };
+}
+
+/**
+ * Adds an entry, which makes a new version of the list.
+ * @throws AppError `notFound`; `badRequest` when it would end before it begins, or there are too many; `conflict` when the list
+ * has an entry for the plate, region and reference; `forbidden` for users who see no plates
+ */
+export function addEntry(
+  ctx: HotlistContext,
+  { hotlistId, ...input }: AddHotlistEntryInput,
+): Promise<HotlistEntry> {
+  requireSeesPlates(ctx);
+  const content = contentOf(ctx, input);
+  return changeEntries(ctx, hotlistId, 'hotlists.addEntry', async (tx, list, version) => {
+    const entry = keyed(list.id, content);
+    await requireNone(tx, list.id, entry);
+    return { entry, inserted: await insertEntries(tx, list.id, version, [entry]), ended: 0 };
+  });
+}
+
+/**
+ * Changes an entry, which makes a new version of the list. With another plate, region or reference it gets another id.
+ * @throws AppError as `addEntry`
+ */
+export function updateEntry(
+  ctx: HotlistContext,
+  { id, hotlistId, ...changes }: UpdateHotlistEntryInput,
+): Promise<HotlistEntry> {
+  requireSeesPlates(ctx);
+  return changeEntries(ctx, hotlistId, 'hotlists.updateEntry', async (tx, list, version) => {
+    const before = await getEntry(tx, list.id, id);
+    const given = Object.fromEntries(Object.entries(changes).filter(([, value]) => value !== undefined));
+    const known = { ...before, validFrom: isoOf(before.validFrom), validUntil: isoOf(before.validUntil) };
+    const entry = keyed(list.id, contentOf(ctx, { ...known, ...given }));
+    if (entry.id !== before.id) await requireNone(tx, list.id, entry);
+    const ended = await endEntries(tx, list.id, version, [before.id]);
+    return { entry, inserted: await insertEntries(tx, list.id, version, [entry]), ended };
+  });
+}
+
+/** Ends an entry, which makes a new version of the list. Its hits stay. @throws AppError `notFound` */
+export async function endEntry(
+  ctx: HotlistContext,
+  { id, hotlistId }: { readonly id: string; readonly hotlistId: string },
+): Promise<{ success: true; id: string; version: number }> {
+  const { app, actor, caller } = ctx;
+  const done = await inTransaction(app.db, async (tx) => {
+    const list = await findList(tx, actor, hotlistId, 'lock');
+    const { id: entryId, plate, reason } = await getEntry(tx, list.id, id);
+    const version = list.version + 1;
+    const ended = await endEntries(tx, list.id, version, [entryId]);
+    await finishVersion(tx, asOneOff(list), version, { inserted: 0, ended });
+    const details = { hotlistId: list.id, name: list.name, entryId, plate, reason, version };
+    await recordActivity(tx, actor.id, caller, 'hotlists.endEntry', details);
+    return { success: true as const, id: entryId, version };
+  });
+  await app.hotlists.refresh();
+  return done;
+}
+
+/**
+ * Restores the entries of a former version exactly, as a new version.
+ * @throws AppError `notFound`; `badRequest` for a version that is not kept, or when there would be too many entries
+ */
+export async function revertHotlist(
+  ctx: HotlistContext,
+  { id, version: former }: { readonly id: string; readonly version: number },
+): Promise<Hotlist> {
+  const { app, actor, caller } = ctx;
+  const reverted = await inTransaction(app.db, async (tx) => {
+    const list = await findList(tx, actor, id, 'lock');
+    requireKept(list, former);
+    const version = list.version + 1;
+    const changed = await restoreEntries(tx, list.id, former, version);
+    await requireRoom(tx, list, changed);
+    await finishVersion(tx, asOneOff(list), version, changed);
+    const details = { hotlistId: list.id, name: list.name, version, revertedTo: former };
+    await recordActivity(tx, actor.id, caller, 'hotlists.revert', details);
+    return getHotlist(tx, actor, list.id);
+  });
+  await app.hotlists.refresh();
+  return reverted;
+}
+
+/** What a version of a list needs to be finished. */
+export function asOneOff({ id, tolerance }: ListRow): { id: string; isOneOff: boolean } {
+  return { id, isOneOff: tolerance === 'ONE_OFF' };
+}
+
+function requireKept({ version }: ListRow, former: number): void {
+  const oldest = Math.max(0, version - HOTLIST_VERSIONS_KEPT + 1);
+  if (former >= oldest && former < version) return;
+  throw invalidInput(
+    'version',
+    version === 0
+      ? 'The list has no earlier version'
+      : `The versions ${oldest} to ${version - 1} are kept, and ${version} is in force`,
+  );
+}
+
+/**
+ * Checks the number of entries that a new version would have.
+ * @throws AppError `badRequest` when the list, or all lists together, would have too many
+ */
+export async function requireRoom(
+  tx: Transaction,
+  list: ListRow,
+  { inserted, ended }: Changed,
+): Promise<void> {
+  const more = inserted - ended;
+  if (list.tolerance === 'ONE_OFF') requireFewForOneOff(list.entryCount + more);
+  if (more <= 0) return;
+  const { entries } = await countLists(tx);
+  if (entries + more > MAX_HOTLIST_ENTRIES) {
+    throw new AppError(
+      'badRequest',
+      `All hotlists together have at most ${MAX_HOTLIST_ENTRIES} entries, and would have ${entries + more}`,
+    );
+  }
+}
+
+async function changeEntries(
+  { app, actor, caller }: HotlistContext,
+  hotlistId: string,
+  action: ActivityAction,
+  change: (
+    tx: Transaction,
+    list: ListRow,
+    version: number,
+  ) => Promise<Changed & { readonly entry: KeyedEntry }>,
+): Promise<HotlistEntry> {
+  const changed = await inTransaction(app.db, async (tx) => {
+    const list = await findList(tx, actor, hotlistId, 'lock');
+    const version = list.version + 1;
+    const { entry, ...counts } = await change(tx, list, version);
+    await requireRoom(tx, list, counts);
+    if (entry.plateKey.includes('*') && (await countPatterns(tx)) > MAX_HOTLIST_PATTERNS) {
+      throw invalidInput(
+        'plate',
+        `There are ${MAX_HOTLIST_PATTERNS} patterns with * already: list whole plates`,
+      );
+    }
+    await finishVersion(tx, asOneOff(list), version, counts);
+    const { id: entryId, plate, reason } = entry;
+    const details = { hotlistId: list.id, name: list.name, entryId, plate, reason, version };
+    await recordActivity(tx, actor.id, caller, action, details);
+    return getEntry(tx, list.id, entryId);
+  });
+  await app.hotlists.refresh();
+  return changed;
+}
+
+async function requireNone(tx: Transaction, hotlistId: string, { id }: KeyedEntry): Promise<void> {
+  const found = await getEntry(tx, hotlistId, id).catch((error: unknown) => {
+    if (error instanceof AppError && error.kind === 'notFound') return null;
+    throw error;
+  });
+  if (!found) return;
+  throw new AppError(
+    'conflict',
+    'The list has an entry for this plate, region and reference: change that one, or give another reference',
+  );
+}
+
+// No event is later than this, or earlier than EARLIEST_EVENT, so bounds beyond these times need not be stored.
+const LATEST = Date.UTC(9999, 11, 31, 23, 59, 59, 999);
+
+type Given = Omit<AddHotlistEntryInput, 'hotlistId'>;
+
+/** @throws AppError `badRequest` when it would end before it begins */
+function contentOf({ app }: HotlistContext, input: Given): EntryContent {
+  const { timezone } = app.settings.current();
+  const from = input.validFrom ? resolveTime(input.validFrom, timezone) : null;
+  const until = input.validUntil ? lastOf(input.validUntil, timezone) : null;
+  if (from !== null && until !== null && until < from) {
+    throw invalidInput('validUntil', 'validUntil is before validFrom: give a later time, or null for no end');
+  }
+  return {
+    plate: input.plate,
+    region: input.region ?? null,
+    reason: input.reason,
+    reference: input.reference,
+    validFrom: storedTime(from),
+    validUntil: storedTime(until),
+    approvedBy: input.approvedBy,
+    reviewOn: input.reviewOn ?? null,
+    extra: input.extra ?? null,
+  };
+}
+
+function lastOf(end: string, zone: string): number {
+  return isPlainDate(end) ? resolveInterval({ endDate: end }, zone).until - 1 : resolveTime(end, zone);
+}
+
+function storedTime(time: number | null): string | null {
+  return time === null ? null : new Date(Math.min(Math.max(time, EARLIEST_EVENT), LATEST)).toISOString();
+}
+
+function isoOf(date: Date | null): string | null {
+  return date === null ? null : date.toISOString();
+}
