@@ -113,6 +113,7 @@ async function make() {
       entryPoints: {
         main: 'server/src/programs/main.ts',
         'report-worker': 'server/src/reports/worker.ts',
+        'hotlist-worker': 'server/src/hotlists/import-worker.ts',
         'reading-thread': 'server/src/devices/reading-thread.ts',
         'mapping-program': 'device-formats/src/mapping-program.ts',
         'backup-program': 'server/src/operations/backup/program.ts',

@@ -57,7 +57,7 @@ export const hit = z.object({
   listedPlate: showsPlate('plate', z.string()),
   listedRegion: z.string().nullable(),
   licensePlateNumber: showsPlate('plate', z.string().describe('The plate as it was read.')),
-  plateRegion: z.string().nullable().describe('The region that the device read.'),
+  readRegion: z.string().nullable().describe('The region that the device read.'),
   confidence: z.number().nullable().describe('Of the read, in per cent.'),
   differences: z
     .number()
@@ -187,10 +187,10 @@ export const hitStats = z.object({
     z.object({
       key: z.string().nullable(),
       name: z.string().nullable(),
-      hits: z.number(),
-      confirmed: z.number(),
-      rejected: z.number(),
-      expired: z.number(),
+      hits: z.number().describe('Number of hits.'),
+      confirmed: z.number().describe('Number of confirmed ones.'),
+      rejected: z.number().describe('Number of rejected ones.'),
+      expired: z.number().describe('Number of those about which nobody decided in time.'),
     }),
   ),
 });

@@ -53,13 +53,17 @@ export const plateRegion = z
   .toUpperCase()
   .regex(REGION, 'Use a country such as AT (ISO 3166-1), or a country and a part of it such as US-CA');
 
+export const hotlistImportMode = z
+  .enum(['COMPLETE', 'ADD', 'REMOVE'])
+  .describe('COMPLETE: the file is the whole list. ADD and REMOVE: the file has what changes.');
 export const hotlistSource = z
   .discriminatedUnion('type', [
-    z.object({ type: z.literal('FOLDER') }),
+    z.object({ type: z.literal('FOLDER'), mode: hotlistImportMode.default('COMPLETE') }),
     z.object({
       type: z.literal('URL'),
       url: trimmedText(2_000, 1).describe('An address with https.'),
-      everyMinutes: z.int().min(1).max(10_080).default(60),
+      mode: hotlistImportMode.default('COMPLETE'),
+      everyMinutes: z.int().min(1).max(10_080).default(60).describe('In minutes.'),
     }),
   ])
   .describe(
@@ -71,49 +75,83 @@ export type HotlistSource = z.infer<typeof hotlistSource>;
 const MAX_EXTRA = 10;
 export const hotlistDelimiters = [',', ';', ':', 'TAB'] as const;
 
-/** The columns of a file, by position from 1 or, if the file has a line of names, by name. */
-const column = z.union([z.int().min(1).max(200), trimmedText(100, 1)]);
-const width = z.object({ start: z.int().min(1).max(65_536), length: z.int().min(1).max(65_536) });
-const place = z.union([column, width]);
-const timeFormat = z.object({
-  format: trimmedText(50, 1).describe(
-    'As `yyyy-MM-dd`, `dd.MM.yyyy HH:mm` or `MM/dd/yy`; `iso` for ISO 8601.',
-  ),
-  zone: trimmedText(100, 1).optional().describe("An IANA time zone. By default the service's time zone."),
-});
+/** A column of a file. */
+const place = z.union([
+  z.int().min(1).max(200).describe('The position of the column, from 1.'),
+  text(100, 1).describe('The name of the column in the last header line, ignoring case.'),
+  z.object({
+    start: z.int().min(1).max(65_536).describe('Position of the first character, from 1.'),
+    length: z.int().min(1).max(65_536).describe('Number of characters.'),
+  }),
+]);
+export type HotlistColumn = z.infer<typeof place>;
 
+const templateFields = {
+  encoding: z
+    .enum(['AUTO', 'UTF-8', 'UTF-16', 'WINDOWS-1252'])
+    .describe('AUTO: UTF-16 if the file begins with its mark, otherwise UTF-8.'),
+  layout: z.enum(['DELIMITED', 'FIXED']),
+  delimiter: z.enum(hotlistDelimiters),
+  headerLines: z
+    .int()
+    .min(0)
+    .max(100)
+    .describe('Number of lines before the entries; the last of them names the columns.'),
+  dates: z.object({
+    format: text(50, 1).describe('As `yyyy-MM-dd`, `dd.MM.yyyy HH:mm` or `MM/dd/yy`; `iso` for ISO 8601.'),
+    zone: text(100, 1).nullable().describe("An IANA time zone. null: the service's time zone."),
+  }),
+  defaultRegion: plateRegion.nullable().describe('The region of lines without one.'),
+  defaultReason: text(500, 1).describe('The reason of lines without one.'),
+};
+const columnFields = {
+  number: place.describe('The column with the number plate.'),
+  region: place.nullable(),
+  reason: place.nullable(),
+  reference: place.nullable(),
+  from: place.nullable(),
+  until: place.nullable(),
+  extra: z
+    .record(text(50, 1), place)
+    .refine((value) => Object.keys(value).length <= MAX_EXTRA, `Use at most ${MAX_EXTRA} further columns`)
+    .nullable(),
+};
+
+/** How a file is read. */
 export const hotlistTemplate = z
+  .object({ ...templateFields, columns: z.object(columnFields) })
+  .describe('How a file is read. FIXED: columns are given as `{start, length}`.');
+export type HotlistTemplate = z.infer<typeof hotlistTemplate>;
+
+const templateInput = z
   .object({
-    encoding: z
-      .enum(['AUTO', 'UTF-8', 'UTF-16', 'WINDOWS-1252'])
-      .default('AUTO')
-      .describe('AUTO: UTF-16 if the file begins with its mark, otherwise UTF-8.'),
-    layout: z.enum(['DELIMITED', 'FIXED']).default('DELIMITED'),
-    delimiter: z.enum(hotlistDelimiters).default(','),
-    headerLines: z.int().min(0).max(100).default(1).describe('The last of them names the columns.'),
+    encoding: templateFields.encoding.default('AUTO'),
+    layout: templateFields.layout.default('DELIMITED'),
+    delimiter: templateFields.delimiter.default(','),
+    headerLines: templateFields.headerLines.default(1),
     columns: z
       .object({
-        plate: place.default('plate'),
-        region: place.optional(),
-        reason: place.optional(),
-        reference: place.optional(),
-        from: place.optional(),
-        until: place.optional(),
-        extra: z
-          .record(trimmedText(50, 1), place)
-          .refine(
-            (value) => Object.keys(value).length <= MAX_EXTRA,
-            `Use at most ${MAX_EXTRA} further columns`,
-          )
-          .optional(),
+        number: columnFields.number.default('plate'),
+        region: columnFields.region.default(null),
+        reason: columnFields.reason.default(null),
+        reference: columnFields.reference.default(null),
+        from: columnFields.from.default(null),
+        until: columnFields.until.default(null),
+        extra: columnFields.extra.default(null),
       })
       .prefault({}),
-    dates: timeFormat.default({ format: 'iso' }),
-    defaultRegion: plateRegion.optional().describe('The region of lines without one.'),
-    defaultReason: trimmedText(500, 1).default('Listed').describe('The reason of lines without one.'),
+    dates: z
+      .object({
+        format: templateFields.dates.shape.format,
+        zone: templateFields.dates.shape.zone.default(null),
+      })
+      .prefault({ format: 'iso' }),
+    defaultRegion: templateFields.defaultRegion.default(null),
+    defaultReason: templateFields.defaultReason.default('Listed'),
   })
-  .describe('How a file is read. FIXED: columns are given as `{start, length}`, in characters from 1.');
-export type HotlistTemplate = z.infer<typeof hotlistTemplate>;
+  .describe(hotlistTemplate.description ?? '');
+/** The template of a list without one: columns named `plate`, separated by commas. */
+export const USUAL_TEMPLATE: HotlistTemplate = templateInput.parse({});
 
 const settings = {
   name: trimmedText(100, 1),
@@ -131,7 +169,12 @@ const settings = {
     .describe('Whether only its owner, administrators and `visibleTo` see it and its hits.'),
   verification: hotlistVerification.optional(),
   tolerance: hotlistTolerance.optional(),
-  maxDifferences: z.int().min(1).max(2).optional(),
+  maxDifferences: z
+    .int()
+    .min(1)
+    .max(2)
+    .optional()
+    .describe('Number of characters that may look alike instead of being equal. 1 by default.'),
   minConfidence: z.int().min(0).max(100).nullish().describe('In per cent.'),
   repeatMinutes: z
     .int()
@@ -151,7 +194,7 @@ const settings = {
     .max(8_760)
     .nullish()
     .describe('The list is stale when nothing has renewed or confirmed it for this long. null: never.'),
-  template: hotlistTemplate.nullish().describe('How files of the list are read.'),
+  template: templateInput.nullish().describe('How files of the list are read.'),
   source: hotlistSource.nullish(),
   isActive: z.boolean().optional().describe('Whether reads are compared with it.'),
 };
@@ -181,21 +224,23 @@ export const hotlist = z.object({
   covert: z.boolean(),
   verification: hotlistVerification,
   tolerance: hotlistTolerance,
-  maxDifferences: z.number(),
-  minConfidence: z.number().nullable(),
-  repeatMinutes: z.number(),
-  hitDays: z.number().nullable(),
-  staleAfterHours: z.number().nullable(),
+  maxDifferences: z.number().describe('Number of characters that may look alike instead of being equal.'),
+  minConfidence: z.number().nullable().describe('In per cent.'),
+  repeatMinutes: z
+    .number()
+    .describe('In minutes. Further reads of an entry within this time of the last one belong to its hit.'),
+  hitDays: z.number().nullable().describe('Number of days after which decided hits are removed.'),
+  staleAfterHours: z.number().nullable().describe('In hours.'),
   template: hotlistTemplate.nullable(),
   source: hotlistSource.nullable(),
   sourceProblem: z.string().nullable().describe('Why the source could not be read the last time.'),
   version: z.number().describe('Rises with each change of its entries.'),
-  entryCount: z.number(),
+  entryCount: z.number().describe('Number of entries in force.'),
   refreshedAt: z.date().nullable().describe('When its entries were last changed or confirmed.'),
   isStale: z.boolean(),
   isActive: z.boolean(),
-  hitsOf7Days: z.number(),
-  rejectedOf7Days: z.number(),
+  hitsOf7Days: z.number().describe('Number of hits of the last seven days.'),
+  rejectedOf7Days: z.number().describe('Number of these hits that were rejected.'),
   createdBy: person,
   createdAt: z.date(),
   updatedAt: z.date(),
@@ -269,7 +314,7 @@ export const listHotlistEntriesInput = z.object({
 export type ListHotlistEntriesInput = z.infer<typeof listHotlistEntriesInput>;
 export const hotlistEntriesPage = z.object({
   entries: z.array(hotlistEntry),
-  version: z.number(),
+  version: z.number().describe('Of the list.'),
   ...pageTotals,
 });
 
@@ -289,12 +334,9 @@ export const endHotlistEntryInput = z.object({ id, hotlistId: id });
 export const endHotlistEntryOutput = z.object({
   success: z.literal(true),
   id: z.string(),
-  version: z.number(),
+  version: z.number().describe('The new version of the list.'),
 });
 
-export const hotlistImportMode = z
-  .enum(['COMPLETE', 'ADD', 'REMOVE'])
-  .describe('COMPLETE: the file is the whole list. ADD and REMOVE: the file has what changes.');
 export const hotlistImportState = z
   .enum([
     'UPLOADED',
@@ -313,38 +355,47 @@ export const hotlistImportState = z
 export type HotlistImportState = z.infer<typeof hotlistImportState>;
 
 const sampleLine = z.object({
-  line: z.number().nullable().describe('null: the line is not in the file, for entries that end.'),
+  line: z
+    .number()
+    .nullable()
+    .describe('Number of the line. null: the line is not in the file, for entries that end.'),
   plate: showsPlate('plate', z.string()),
   region: z.string().nullable(),
   reason: z.string(),
   reference: z.string().nullable(),
 });
 const invalidLine = z.object({
-  line: z.number(),
+  line: z.number().describe('Number of the line, from 1.'),
   text: showsPlate('digits', z.string()),
   problem: showsPlate('digits', z.string()),
 });
+export const hotlistImportOrigin = z
+  .enum(['UPLOAD', 'FOLDER', 'URL', 'REVERT'])
+  .describe('REVERT: a former version of the list.');
 export const hotlistImport = z.object({
   id: z.string(),
   hotlistId: z.string(),
   mode: hotlistImportMode.nullable(),
-  origin: z.enum(['UPLOAD', 'FOLDER', 'URL']),
+  origin: hotlistImportOrigin,
+  revertsTo: z.number().nullable().describe('The version of the list that is restored.'),
   fileName: z.string().nullable(),
   sha256: z.string().nullable(),
-  bytes: z.number(),
+  bytes: z.number().describe('Size of the file in bytes.'),
   template: hotlistTemplate.nullable(),
   state: hotlistImportState,
   baseVersion: z.number().nullable().describe('The version with which it was compared.'),
-  lines: z.number().nullable(),
-  added: z.number().nullable(),
-  changed: z.number().nullable(),
-  removed: z.number().nullable(),
-  same: z.number().nullable(),
-  invalid: z.number().nullable(),
+  lines: z.number().nullable().describe('Number of lines with an entry.'),
+  added: z.number().nullable().describe('Number of entries that are new.'),
+  changed: z.number().nullable().describe('Number of entries that say something else than before.'),
+  removed: z.number().nullable().describe('Number of entries that end.'),
+  same: z.number().nullable().describe('Number of entries that stay.'),
+  invalid: z.number().nullable().describe('Number of lines that cannot be read.'),
   repeated: z
     .number()
     .nullable()
-    .describe('Lines that repeat an earlier one, with or without differences; the last one counts.'),
+    .describe(
+      'Number of lines that repeat an earlier one, with or without differences; the last one counts.',
+    ),
   error: z.string().nullable(),
   by: person.nullable().describe('null: the source of the list.'),
   at: z.date(),
@@ -372,16 +423,16 @@ export const hotlistImportsPage = z.object({ imports: z.array(hotlistImport), ..
 export const stageHotlistImportInput = z.object({
   importId: id,
   mode: hotlistImportMode.default('COMPLETE'),
-  template: hotlistTemplate
+  template: templateInput
     .optional()
     .describe('By default that of the list. It becomes that of the list when the import is applied.'),
 });
 export type StageHotlistImportInput = z.infer<typeof stageHotlistImportInput>;
-export const previewHotlistFileInput = z.object({ importId: id, template: hotlistTemplate });
+export const previewHotlistFileInput = z.object({ importId: id, template: templateInput });
 export const hotlistFilePreview = z.object({
   lines: z.array(
     z.object({
-      line: z.number(),
+      line: z.number().describe('Number of the line, from 1.'),
       plate: showsPlate('plate', z.string().nullable()),
       region: z.string().nullable(),
       reason: z.string().nullable(),
@@ -430,8 +481,8 @@ export const hotlistLookBack = z.object({
   state: z.enum(['WAITING', 'RUNNING', 'DONE', 'CANCELLED', 'FAILED']),
   startsAt: z.date(),
   endsAt: z.date(),
-  plates: z.number(),
-  done: z.number().describe('The number of plates that were looked for so far.'),
+  plates: z.number().describe('Number of entries or events to compare.'),
+  done: z.number().describe('The number of these that were compared so far.'),
   hits: z.number().describe('The number of reads that were found.'),
   error: z.string().nullable(),
   requestedBy: person.nullable(),

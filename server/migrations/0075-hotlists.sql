@@ -35,11 +35,12 @@ CREATE TABLE hotlists (
 );
 CREATE UNIQUE INDEX hotlists_by_name ON hotlists (gantry_fold(name)) WHERE deleted_at IS NULL;
 
--- An entry is identified by what it lists: its id is that of its plate, region and reference, so it is the same in every version
--- that contains it. A row is in force from a version until before another.
+-- An entry is identified by what it lists: its id follows from its plate, region and reference, so it is the same in every version
+-- that contains it. A row is in force while the version of its list is from_version or later, and before to_version: a new version
+-- is prepared in small transactions and put in force by changing the one number.
 CREATE TABLE hotlist_entries (
   id             uuid NOT NULL,
-  hotlist_id     uuid NOT NULL REFERENCES hotlists (id) ON DELETE CASCADE,
+  hotlist_id     uuid NOT NULL,
   plate          text NOT NULL,
   plate_key      text NOT NULL,
   confusable_key text NOT NULL,
@@ -54,12 +55,11 @@ CREATE TABLE hotlist_entries (
   row_hash       bigint NOT NULL,
   from_version   integer NOT NULL,
   to_version     integer,
-  PRIMARY KEY (id, from_version)
+  PRIMARY KEY (hotlist_id, id, from_version)
 );
-CREATE UNIQUE INDEX hotlist_entries_current ON hotlist_entries
-  (hotlist_id, plate_key, coalesce(region, ''), coalesce(reference, '')) WHERE to_version IS NULL;
-CREATE INDEX hotlist_entries_by_key ON hotlist_entries (confusable_key) WHERE to_version IS NULL;
-CREATE INDEX hotlist_entries_patterns ON hotlist_entries (hotlist_id) WHERE to_version IS NULL AND plate_key LIKE '%*%';
+CREATE INDEX hotlist_entries_by_key ON hotlist_entries (confusable_key);
+CREATE INDEX hotlist_entries_by_plate ON hotlist_entries (hotlist_id, plate_key);
+CREATE INDEX hotlist_entries_patterns ON hotlist_entries (hotlist_id) WHERE plate_key LIKE '%*%';
 CREATE INDEX hotlist_entries_since ON hotlist_entries (hotlist_id, from_version);
 CREATE INDEX hotlist_entries_ended ON hotlist_entries (hotlist_id, to_version) WHERE to_version IS NOT NULL;
 
@@ -74,9 +74,9 @@ CREATE INDEX hotlist_near_of_entry ON hotlist_near (hotlist_id, entry_id);
 
 CREATE TABLE hotlist_imports (
   id          uuid PRIMARY KEY DEFAULT gen_random_uuid(),
-  hotlist_id  uuid NOT NULL REFERENCES hotlists (id) ON DELETE CASCADE,
+  hotlist_id  uuid NOT NULL REFERENCES hotlists (id),
   mode        text COLLATE "C" CHECK (mode IN ('COMPLETE', 'ADD', 'REMOVE')),
-  origin      text COLLATE "C" NOT NULL CHECK (origin IN ('UPLOAD', 'FOLDER', 'URL')),
+  origin      text COLLATE "C" NOT NULL CHECK (origin IN ('UPLOAD', 'FOLDER', 'URL', 'REVERT')),
   file_name   text,
   sha256      text COLLATE "C",
   bytes       bigint NOT NULL DEFAULT 0,
@@ -102,6 +102,8 @@ CREATE TABLE hotlist_imports (
   applied_by  uuid,
   applied_at  timestamptz(3),
   version     integer,
+  -- For REVERT: the version that is restored.
+  reverts_to  integer,
   -- A process works on it until then; null if nobody has to.
   due_at      timestamptz(3),
   attempts    integer NOT NULL DEFAULT 0
@@ -122,15 +124,17 @@ CREATE UNLOGGED TABLE hotlist_staged (
   reference      text,
   valid_from     timestamptz(3),
   valid_until    timestamptz(3),
+  approved_by    text,
+  review_on      date,
   extra          jsonb,
   row_hash       bigint NOT NULL
 );
-CREATE INDEX hotlist_staged_of_import ON hotlist_staged (import_id);
+CREATE INDEX hotlist_staged_by_entry ON hotlist_staged (import_id, id, line DESC);
 
 -- Searches of past events for plates of lists.
 CREATE TABLE hotlist_look_backs (
   id           uuid PRIMARY KEY DEFAULT gen_random_uuid(),
-  hotlist_id   uuid NOT NULL REFERENCES hotlists (id) ON DELETE CASCADE,
+  hotlist_id   uuid NOT NULL REFERENCES hotlists (id),
   -- CHANGE: the last minutes before and after a change of the list.
   kind         text COLLATE "C" NOT NULL CHECK (kind IN ('CHANGE', 'REQUESTED')),
   state        text COLLATE "C" NOT NULL CHECK (state IN ('WAITING', 'RUNNING', 'DONE', 'CANCELLED', 'FAILED')),

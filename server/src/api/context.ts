@@ -1,5 +1,6 @@
 import type { AuthServices } from '../accounts/start.ts';
 import type { ConnectionServices } from '../devices/context.ts';
+import type { HotlistServices } from '../hotlists/start.ts';
 import type { ImageServices } from '../images/start.ts';
 import type { IngestServices } from '../ingest/start.ts';
 import type { NoticeServices } from '../notices/start.ts';
@@ -21,6 +22,7 @@ export interface AppContext
     ConnectionServices,
     ImageServices,
     WatchlistServices,
+    HotlistServices,
     WebhookServices,
     NoticeServices,
     IngestServices,

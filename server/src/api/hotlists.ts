@@ -1,23 +1,50 @@
 import {
   addHotlistEntryInput,
+  applyHotlistImportInput,
   createHotlistInput,
   deleteHotlistOutput,
   endHotlistEntryInput,
   endHotlistEntryOutput,
+  HOTLIST_VERSIONS_KEPT,
   hotlist,
   hotlistEntriesPage,
   hotlistEntry,
+  hotlistFilePreview,
+  hotlistImport,
+  hotlistImportDetail,
+  hotlistImportsPage,
+  hotlistLookBack,
   hotlistsPage,
   listHotlistEntriesInput,
+  listHotlistImportsInput,
   listHotlistsInput,
+  listLookBacksInput,
+  lookBackInput,
+  lookBacksPage,
+  MAX_LOOK_BACK_DAYS,
+  MAX_LOOK_BACK_PLATES,
+  previewHotlistFileInput,
   revertHotlistInput,
+  stageHotlistImportInput,
   updateHotlistEntryInput,
   updateHotlistInput,
 } from '@gantry/contract/hotlists';
 import { byId } from '@gantry/contract/id';
-import { addEntry, endEntry, lookUpEntries, revertHotlist, updateEntry } from '../hotlists/entries.ts';
+import { addEntry, endEntry, lookUpEntries, updateEntry } from '../hotlists/entries.ts';
+import {
+  applyImport,
+  cancelImport,
+  getImport,
+  previewFile,
+  revertHotlist,
+  stageImport,
+} from '../hotlists/imports.ts';
+import { listImports } from '../hotlists/imports-store.ts';
+import { cancelLookBack, orderLookBack } from '../hotlists/look-back.ts';
+import { listLookBacks } from '../hotlists/look-backs-store.ts';
 import { createHotlist, deleteHotlist, updateHotlist } from '../hotlists/service.ts';
-import { getHotlist, listHotlists } from '../hotlists/store.ts';
+import { findList, getHotlist, listHotlists } from '../hotlists/store.ts';
+import { MAX_VARIANTS } from '../hotlists/variants.ts';
 import { allowed, pageOf, router } from './procedures.ts';
 
 const WHO_SEES = 'Covert lists are seen by their owner, administrators and the roles of `visibleTo` only.';
@@ -102,12 +129,81 @@ export const hotlistsRouter = router({
     .output(endHotlistEntryOutput)
     .mutation(({ ctx, input }) => endEntry(ctx, input)),
 
+  stage: allowed('manageHotlists')
+    .meta({
+      summary: 'Read an uploaded file and compare it with its hotlist',
+      notes: `Upload the file with \`PUT /hotlists/<id>/file\`, whose answer is the import. This takes a while: ask \`getImport\` until its state is no longer STAGING. Guards refuse a file without a valid line, with more than 1 % invalid lines, with fewer than half of the entries of before, or older than the one in force. A COMPLETE file ends all entries that it does not have, also patterns that were entered by hand.`,
+    })
+    .input(stageHotlistImportInput)
+    .output(hotlistImport)
+    .mutation(({ ctx, input }) => stageImport(ctx, input)),
+
+  previewFile: allowed('manageHotlists')
+    .meta({ question: true, summary: 'Show how a template reads the first lines of an uploaded file' })
+    .input(previewHotlistFileInput)
+    .output(hotlistFilePreview)
+    .mutation(({ ctx, input }) => previewFile(ctx, input)),
+
+  getImports: allowed('manageHotlists')
+    .meta({ question: true, summary: 'List the imports of a hotlist, newest first' })
+    .input(listHotlistImportsInput)
+    .output(hotlistImportsPage)
+    .query(async ({ ctx: { app, actor }, input }) => {
+      const { id } = await findList(app.db, actor, input.id);
+      return pageOf('imports', await listImports(app.db, id, input), input.take);
+    }),
+
+  getImport: allowed('manageHotlists')
+    .meta({ summary: 'Get one import, with samples of what it changes' })
+    .input(byId)
+    .output(hotlistImportDetail)
+    .query(({ ctx, input }) => getImport(ctx, input.id)),
+
+  applyImport: allowed('manageHotlists')
+    .meta({
+      summary: 'Put a staged import in force',
+      notes: `${NEW_VERSION} It takes a while: ask \`getImport\` until its state is no longer APPLYING. Until the new version is in force as a whole, the former one is. What a guard refused needs a reason in \`override\`.`,
+    })
+    .input(applyHotlistImportInput)
+    .output(hotlistImport)
+    .mutation(({ ctx, input }) => applyImport(ctx, input)),
+
+  cancelImport: allowed('manageHotlists')
+    .meta({ summary: 'Discard an import that is not applied' })
+    .input(byId)
+    .output(hotlistImport)
+    .mutation(({ ctx, input }) => cancelImport(ctx, input.id)),
+
   revert: allowed('manageHotlists')
     .meta({
       summary: 'Restore the entries of a former version of a hotlist',
-      notes: `${NEW_VERSION} It contains exactly the entries of the former one.`,
+      notes: `${NEW_VERSION} It contains exactly the entries of the former one. It takes a while: ask \`getImport\` until its state is no longer APPLYING. The last ${HOTLIST_VERSIONS_KEPT} versions are kept.`,
     })
     .input(revertHotlistInput)
-    .output(hotlist)
+    .output(hotlistImport)
     .mutation(({ ctx, input }) => revertHotlist(ctx, input)),
+
+  lookBack: allowed('manageHotlists')
+    .meta({
+      summary: 'Search past events for entries of a hotlist',
+      notes: `At most ${MAX_LOOK_BACK_PLATES} entries and ${MAX_LOOK_BACK_DAYS} days. What it finds are hits of the kind LOOK_BACK. Up to ${MAX_VARIANTS} spellings of each plate are looked for; those with fewer differences first.`,
+    })
+    .input(lookBackInput)
+    .output(hotlistLookBack)
+    .mutation(({ ctx, input }) => orderLookBack(ctx, input)),
+
+  getLookBacks: allowed('manageHotlists')
+    .meta({ question: true, summary: 'List the look-backs of a hotlist, newest first' })
+    .input(listLookBacksInput)
+    .output(lookBacksPage)
+    .query(async ({ ctx: { app, actor }, input }) => {
+      const { id } = await findList(app.db, actor, input.id);
+      return pageOf('lookBacks', await listLookBacks(app.db, id, input), input.take);
+    }),
+
+  cancelLookBack: allowed('manageHotlists')
+    .meta({ summary: 'Stop a look-back', notes: 'What it has found stays.' })
+    .input(byId)
+    .output(hotlistLookBack)
+    .mutation(({ ctx, input }) => cancelLookBack(ctx, input.id)),
 });

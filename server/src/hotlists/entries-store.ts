@@ -9,6 +9,9 @@ import { uuidArray } from '../platform/database/arrays.ts';
 import { channels, notify } from '../platform/database/notify.ts';
 import type { Executor, Transaction } from '../platform/database/transaction.ts';
 import { notFound } from '../platform/error.ts';
+import type { Timings } from '../platform/timings.ts';
+import { IN_FORCE } from '../watchlist/hotlists-store.ts';
+import type { ListRow } from './store.ts';
 
 /** What an entry says. Times in ISO 8601. */
 export interface EntryContent {
@@ -59,7 +62,7 @@ export function keyed(hotlistId: string, content: EntryContent): KeyedEntry {
 }
 
 /** The columns that say what is listed. */
-const CONTENT = sql.raw(
+export const CONTENT = sql.raw(
   'plate, plate_key, confusable_key, region, reason, reference, valid_from, valid_until, approved_by, review_on, extra, row_hash',
 );
 
@@ -113,113 +116,78 @@ export interface Changed {
   readonly ended: number;
 }
 
-/** Restores the entries of a former version as a new one. */
-export async function restoreEntries(
-  tx: Executor,
-  hotlistId: string,
-  former: number,
-  version: number,
-): Promise<Changed> {
-  // What was added after the former version goes, and what ended after it comes back.
-  const { rowCount: ended } = await tx.execute(sql`
-    UPDATE hotlist_entries SET to_version = ${version}
-    WHERE hotlist_id = ${hotlistId}::uuid AND to_version IS NULL AND from_version > ${former}`);
-  const { rowCount: inserted } = await tx.execute(sql`
-    INSERT INTO hotlist_entries (id, hotlist_id, from_version, ${CONTENT})
-    SELECT id, hotlist_id, ${version}, ${CONTENT} FROM hotlist_entries
-    WHERE hotlist_id = ${hotlistId}::uuid AND from_version <= ${former} AND to_version > ${former}`);
-  return { inserted: inserted ?? 0, ended: ended ?? 0 };
-}
-
-/** Ends entries in force and inserts staged ones, as the mode of the import says. */
-export async function applyStaged(
-  tx: Executor,
-  { hotlistId, importId, mode }: { hotlistId: string; importId: string; mode: 'COMPLETE' | 'ADD' | 'REMOVE' },
-  version: number,
-): Promise<Changed> {
-  const { rowCount: ended } = await tx.execute(sql`
-    UPDATE hotlist_entries AS entries SET to_version = ${version}
-    WHERE hotlist_id = ${hotlistId}::uuid AND to_version IS NULL AND ${isEndedBy(importId, mode)}`);
-  if (mode === 'REMOVE') return { inserted: 0, ended: ended ?? 0 };
-  // What is still in force is the same as staged.
-  const { rowCount: inserted } = await tx.execute(sql`
-    INSERT INTO hotlist_entries (id, hotlist_id, from_version, plate, plate_key, confusable_key, region, reason, reference,
-      valid_from, valid_until, extra, row_hash)
-    SELECT id, ${hotlistId}::uuid, ${version}, plate, plate_key, confusable_key, region, reason, reference, valid_from,
-      valid_until, extra, row_hash
-    FROM hotlist_staged AS staged WHERE import_id = ${importId}::uuid AND NOT EXISTS (
-      SELECT FROM hotlist_entries AS entries
-      WHERE hotlist_id = ${hotlistId}::uuid AND to_version IS NULL AND entries.id = staged.id)`);
-  return { inserted: inserted ?? 0, ended: ended ?? 0 };
-}
-
-/** Whether an import ends an entry in force (`entries`), or replaces it. */
-export function isEndedBy(importId: string, mode: 'COMPLETE' | 'ADD' | 'REMOVE'): SQL {
-  const staged = sql`SELECT FROM hotlist_staged AS staged WHERE import_id = ${importId}::uuid`;
-  if (mode === 'COMPLETE')
-    return sql`NOT EXISTS (${staged} AND staged.id = entries.id AND staged.row_hash = entries.row_hash)`;
-  if (mode === 'ADD')
-    return sql`EXISTS (${staged} AND staged.id = entries.id AND staged.row_hash <> entries.row_hash)`;
-  return sql`EXISTS (${staged} AND staged.plate_key = entries.plate_key
-    AND (staged.region IS NULL OR staged.region = entries.region)
-    AND (staged.reference IS NULL OR staged.reference = entries.reference))`;
-}
-
 /**
- * Brings a list to a version whose entries were inserted and ended before, and makes every process, and the reads of the last
- * minutes, be compared with it.
- * @param userId null for the source of the list
+ * Puts a version of a list in force whose entries were inserted and ended before, and makes every process, and the reads of the
+ * last minutes, be compared with it.
  */
 export async function finishVersion(
   tx: Transaction,
-  { id, isOneOff }: { readonly id: string; readonly isOneOff: boolean },
+  { id, tolerance }: Pick<ListRow, 'id' | 'tolerance'>,
   version: number,
   { inserted, ended }: Changed,
+  [first]: Timings['hotlistChangeMs'],
 ): Promise<void> {
   await tx.execute(sql`
     UPDATE hotlists SET version = ${version}, entry_count = entry_count + ${inserted - ended}, refreshed_at = now()
     WHERE id = ${id}::uuid`);
-  if (isOneOff) await changeNear(tx, id, version);
-  await tx.execute(sql`
-    DELETE FROM hotlist_entries
-    WHERE hotlist_id = ${id}::uuid AND to_version <= ${version - HOTLIST_VERSIONS_KEPT + 1}`);
+  if (tolerance === 'ONE_OFF') await addNear(tx, id, sql`from_version = ${version}`);
   // Processes learn of the new entries after the commit: a first pass finds most reads that they missed until then, and a
   // second one the others.
   await tx.execute(sql`
     INSERT INTO hotlist_look_backs (hotlist_id, kind, state, starts_at, ends_at, due_at, passes_left)
-    VALUES (${id}::uuid, 'CHANGE', 'WAITING', now() - interval '5 minutes', now() + interval '1 minute',
-      now() + interval '2 seconds', 1)`);
+    VALUES (${id}::uuid, 'CHANGE', 'WAITING', now() - interval '5 minutes', now(),
+      now() + make_interval(secs => ${first / 1000}::float8), 1)`);
   await notify(tx, channels.hotlists, `${id} ${version}`);
   await notify(tx, channels.hotlistJobs, '');
 }
 
-/** The plates without each of their characters, and whole, of entries. Plates have at most 50 characters. */
-const nearOf = (isWanted: SQL): SQL => sql`
-  INSERT INTO hotlist_near (near, hotlist_id, entry_id)
-  SELECT DISTINCT substr(plate_key, 1, at - 1) || substr(plate_key, at + 1), hotlist_id, id
-  FROM hotlist_entries, generate_series(0, char_length(plate_key)) AS at
-  WHERE to_version IS NULL AND strpos(plate_key, '*') = 0 AND ${isWanted}`;
-
-async function changeNear(tx: Executor, hotlistId: string, version: number): Promise<void> {
+/** Adds the plates of entries, whole and without each of their characters, as far as they are not there. */
+export async function addNear(tx: Executor, hotlistId: string, isWanted: SQL): Promise<void> {
   await tx.execute(sql`
-    DELETE FROM hotlist_near WHERE hotlist_id = ${hotlistId}::uuid AND entry_id IN (
-      SELECT id FROM hotlist_entries WHERE hotlist_id = ${hotlistId}::uuid AND to_version = ${version})`);
-  await tx.execute(nearOf(sql`hotlist_id = ${hotlistId}::uuid AND from_version = ${version}`));
+    INSERT INTO hotlist_near (near, hotlist_id, entry_id)
+    SELECT DISTINCT CASE WHEN at = 0 THEN plate_key ELSE substr(plate_key, 1, at - 1) || substr(plate_key, at + 1) END,
+      hotlist_id, id
+    FROM hotlist_entries AS entries, generate_series(0, char_length(plate_key)) AS at
+    WHERE hotlist_id = ${hotlistId}::uuid AND strpos(plate_key, '*') = 0 AND ${isWanted}
+      AND NOT EXISTS (SELECT FROM hotlist_near WHERE hotlist_id = ${hotlistId}::uuid AND entry_id = entries.id)`);
 }
 
 /** Makes a list tolerate one wrong, missing or additional character, or no longer. */
 export async function setNear(tx: Executor, hotlistId: string, isOneOff: boolean): Promise<void> {
-  await tx.execute(sql`DELETE FROM hotlist_near WHERE hotlist_id = ${hotlistId}::uuid`);
-  if (isOneOff) await tx.execute(nearOf(sql`hotlist_id = ${hotlistId}::uuid`));
+  if (isOneOff) await addNear(tx, hotlistId, sql`true`);
+  else await tx.execute(sql`DELETE FROM hotlist_near WHERE hotlist_id = ${hotlistId}::uuid`);
+}
+
+/** Number of rows that are removed at once. */
+const REMOVED_AT_ONCE = 10_000;
+
+/** Removes rows that belong to no version that is kept, of lists in which nothing is being prepared. @returns their number */
+export async function removeFormerEntries(db: Executor): Promise<number> {
+  const { rows } = await db.execute<{ hotlist_id: string; id: string }>(sql`
+    DELETE FROM hotlist_entries WHERE ctid = ANY (ARRAY(
+      SELECT entries.ctid FROM hotlists JOIN hotlist_entries AS entries ON hotlist_id = hotlists.id
+      WHERE (to_version <= version - ${HOTLIST_VERSIONS_KEPT - 1} OR deleted_at IS NOT NULL)
+        AND NOT EXISTS (SELECT FROM hotlist_imports WHERE hotlist_imports.hotlist_id = hotlists.id AND state = 'APPLYING')
+      LIMIT ${REMOVED_AT_ONCE})) RETURNING hotlist_id, id`);
+  await db.execute(sql`
+    DELETE FROM hotlist_near USING unnest(${uuidArray(rows, ({ hotlist_id }) => hotlist_id)}::uuid[],
+      ${uuidArray(rows, ({ id }) => id)}::uuid[]) AS gone (hotlist_id, id)
+    WHERE hotlist_near.hotlist_id = gone.hotlist_id AND entry_id = gone.id AND NOT EXISTS (
+      SELECT FROM hotlist_entries AS entries WHERE entries.hotlist_id = gone.hotlist_id AND entries.id = gone.id)`);
+  return rows.length;
 }
 
 /** The number of patterns in force in all lists. */
 export async function countPatterns(db: Executor): Promise<number> {
   const { rows } = await db.execute<{ n: number }>(
-    sql`SELECT count(*) AS n FROM hotlist_entries WHERE to_version IS NULL AND plate_key LIKE '%*%'`,
+    sql`SELECT count(*) AS n FROM hotlist_entries JOIN hotlists ON hotlists.id = hotlist_id
+      WHERE plate_key LIKE '%*%' AND ${IN_FORCE} AND deleted_at IS NULL`,
   );
   return rows[0]?.n ?? 0;
 }
+
+const ENTRIES = sql.raw('hotlist_entries JOIN hotlists ON hotlists.id = hotlist_id');
+const SHOWN = sql.raw('hotlist_entries.*');
 
 interface EntryRow extends Record<string, unknown> {
   id: string;
@@ -247,15 +215,15 @@ export async function listEntries(
   }: Pick<ListHotlistEntriesInput, 'plate' | 'skip' | 'take'> & { readonly id: string },
 ): Promise<Page<HotlistEntry>> {
   const key = plate === undefined ? null : plateKey(plate);
-  const wanted = sql`hotlist_id = ${id}::uuid AND to_version IS NULL AND ${key === null ? sql`true` : sql`plate_key = ${key}`}`;
-  // Plan: hotlist_entries_current.
+  const wanted = sql`hotlist_id = ${id}::uuid AND ${IN_FORCE} AND ${key === null ? sql`true` : sql`plate_key = ${key}`}`;
+  // Plan: hotlist_entries_by_plate.
   const { rows } = await db.execute<EntryRow>(sql`
-    SELECT * FROM hotlist_entries WHERE ${wanted}
+    SELECT ${SHOWN} FROM ${ENTRIES} WHERE ${wanted}
     ORDER BY plate_key, coalesce(region, ''), coalesce(reference, '') LIMIT ${take} OFFSET ${skip}`);
   const { rows: counted } = await db.execute<{ n: number }>(
     key === null
       ? sql`SELECT entry_count AS n FROM hotlists WHERE id = ${id}::uuid`
-      : sql`SELECT count(*) AS n FROM hotlist_entries WHERE ${wanted}`,
+      : sql`SELECT count(*) AS n FROM ${ENTRIES} WHERE ${wanted}`,
   );
   return { items: rows.map(toEntry), total: counted[0]?.n ?? 0 };
 }
@@ -264,7 +232,8 @@ export async function listEntries(
 export async function getEntry(db: Executor, hotlistId: string, id: string): Promise<HotlistEntry> {
   const { rows } = isUuid(id)
     ? await db.execute<EntryRow>(sql`
-        SELECT * FROM hotlist_entries WHERE id = ${id}::uuid AND hotlist_id = ${hotlistId}::uuid AND to_version IS NULL`)
+        SELECT ${SHOWN} FROM ${ENTRIES}
+        WHERE hotlist_entries.id = ${id}::uuid AND hotlist_id = ${hotlistId}::uuid AND ${IN_FORCE}`)
     : { rows: [] };
   if (!rows[0]) throw notFound('Entry of the hotlist');
   return toEntry(rows[0]);

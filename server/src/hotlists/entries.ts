@@ -1,10 +1,7 @@
 import {
   type AddHotlistEntryInput,
-  HOTLIST_VERSIONS_KEPT,
-  type Hotlist,
   type HotlistEntry,
   type ListHotlistEntriesInput,
-  MAX_HOTLIST_ENTRIES,
   MAX_HOTLIST_PATTERNS,
   type UpdateHotlistEntryInput,
 } from '@gantry/contract/hotlists';
@@ -28,10 +25,10 @@ import {
   type KeyedEntry,
   keyed,
   listEntries,
-  restoreEntries,
 } from './entries-store.ts';
-import { type HotlistContext, requireFewForOneOff } from './service.ts';
-import { countLists, findList, getHotlist, type ListRow } from './store.ts';
+import { requireRoom } from './room.ts';
+import type { HotlistContext } from './service.ts';
+import { findList, type ListRow, lockIdleList } from './store.ts';
 
 /**
  * One page of the entries in force, with the version of the list. A search for a plate is recorded.
@@ -94,78 +91,17 @@ export async function endEntry(
 ): Promise<{ success: true; id: string; version: number }> {
   const { app, actor, caller } = ctx;
   const done = await inTransaction(app.db, async (tx) => {
-    const list = await findList(tx, actor, hotlistId, 'lock');
+    const list = await lockIdleList(tx, actor, hotlistId);
     const { id: entryId, plate, reason } = await getEntry(tx, list.id, id);
     const version = list.version + 1;
     const ended = await endEntries(tx, list.id, version, [entryId]);
-    await finishVersion(tx, asOneOff(list), version, { inserted: 0, ended });
+    await finishVersion(tx, list, version, { inserted: 0, ended }, app.timings.hotlistChangeMs);
     const details = { hotlistId: list.id, name: list.name, entryId, plate, reason, version };
     await recordActivity(tx, actor.id, caller, 'hotlists.endEntry', details);
     return { success: true as const, id: entryId, version };
   });
   await app.hotlists.refresh();
   return done;
-}
-
-/**
- * Restores the entries of a former version exactly, as a new version.
- * @throws AppError `notFound`; `badRequest` for a version that is not kept, or when there would be too many entries
- */
-export async function revertHotlist(
-  ctx: HotlistContext,
-  { id, version: former }: { readonly id: string; readonly version: number },
-): Promise<Hotlist> {
-  const { app, actor, caller } = ctx;
-  const reverted = await inTransaction(app.db, async (tx) => {
-    const list = await findList(tx, actor, id, 'lock');
-    requireKept(list, former);
-    const version = list.version + 1;
-    const changed = await restoreEntries(tx, list.id, former, version);
-    await requireRoom(tx, list, changed);
-    await finishVersion(tx, asOneOff(list), version, changed);
-    const details = { hotlistId: list.id, name: list.name, version, revertedTo: former };
-    await recordActivity(tx, actor.id, caller, 'hotlists.revert', details);
-    return getHotlist(tx, actor, list.id);
-  });
-  await app.hotlists.refresh();
-  return reverted;
-}
-
-/** What a version of a list needs to be finished. */
-export function asOneOff({ id, tolerance }: ListRow): { id: string; isOneOff: boolean } {
-  return { id, isOneOff: tolerance === 'ONE_OFF' };
-}
-
-function requireKept({ version }: ListRow, former: number): void {
-  const oldest = Math.max(0, version - HOTLIST_VERSIONS_KEPT + 1);
-  if (former >= oldest && former < version) return;
-  throw invalidInput(
-    'version',
-    version === 0
-      ? 'The list has no earlier version'
-      : `The versions ${oldest} to ${version - 1} are kept, and ${version} is in force`,
-  );
-}
-
-/**
- * Checks the number of entries that a new version would have.
- * @throws AppError `badRequest` when the list, or all lists together, would have too many
- */
-export async function requireRoom(
-  tx: Transaction,
-  list: ListRow,
-  { inserted, ended }: Changed,
-): Promise<void> {
-  const more = inserted - ended;
-  if (list.tolerance === 'ONE_OFF') requireFewForOneOff(list.entryCount + more);
-  if (more <= 0) return;
-  const { entries } = await countLists(tx);
-  if (entries + more > MAX_HOTLIST_ENTRIES) {
-    throw new AppError(
-      'badRequest',
-      `All hotlists together have at most ${MAX_HOTLIST_ENTRIES} entries, and would have ${entries + more}`,
-    );
-  }
 }
 
 async function changeEntries(
@@ -179,7 +115,7 @@ async function changeEntries(
   ) => Promise<Changed & { readonly entry: KeyedEntry }>,
 ): Promise<HotlistEntry> {
   const changed = await inTransaction(app.db, async (tx) => {
-    const list = await findList(tx, actor, hotlistId, 'lock');
+    const list = await lockIdleList(tx, actor, hotlistId);
     const version = list.version + 1;
     const { entry, ...counts } = await change(tx, list, version);
     await requireRoom(tx, list, counts);
@@ -189,7 +125,7 @@ async function changeEntries(
         `There are ${MAX_HOTLIST_PATTERNS} patterns with * already: list whole plates`,
       );
     }
-    await finishVersion(tx, asOneOff(list), version, counts);
+    await finishVersion(tx, list, version, counts, app.timings.hotlistChangeMs);
     const { id: entryId, plate, reason } = entry;
     const details = { hotlistId: list.id, name: list.name, entryId, plate, reason, version };
     await recordActivity(tx, actor.id, caller, action, details);

@@ -2,7 +2,6 @@ import {
   type CreateHotlistInput,
   type Hotlist,
   MAX_HOTLISTS,
-  MAX_ONE_OFF_ENTRIES,
   type UpdateHotlistInput,
 } from '@gantry/contract/hotlists';
 import { isUuid } from '@gantry/contract/id';
@@ -18,9 +17,10 @@ import { givenFields } from '../platform/given.ts';
 import { resolveTime } from '../platform/time.ts';
 import { maySeeList } from '../watchlist/hits-store.ts';
 import type { WatchlistServices } from '../watchlist/start.ts';
-import { UnusableAddress } from '../webhooks/send.ts';
+import { UnusableAddress } from '../platform/outbound.ts';
 import type { WebhookServices } from '../webhooks/start.ts';
 import { setNear } from './entries-store.ts';
+import { requireFewForOneOff } from './room.ts';
 import {
   countLists,
   deleteListRow,
@@ -28,6 +28,7 @@ import {
   getHotlist,
   insertList,
   type ListRow,
+  lockIdleList,
   updateListRow,
 } from './store.ts';
 
@@ -70,7 +71,7 @@ export async function updateHotlist(
     expectedUpdatedAt === undefined ? undefined : new Date(resolveTime(expectedUpdatedAt, timezone));
   const updated = await named(() =>
     inTransaction(app.db, async (tx) => {
-      const before = await findList(tx, actor, id, 'lock');
+      const before = await lockIdleList(tx, actor, id);
       requireMayHandOver(ctx, before, changes.ownerId);
       await requireOwner(tx, changes.ownerId);
       if (!(await updateListRow(tx, before.id, { ...changes, userId: actor.id, seenAt })))
@@ -93,7 +94,7 @@ export async function updateHotlist(
 export async function deleteHotlist(ctx: HotlistContext, id: string): Promise<{ success: true; id: string }> {
   const { app, actor, caller } = ctx;
   const gone = await inTransaction(app.db, async (tx) => {
-    const list = await findList(tx, actor, id, 'lock');
+    const list = await lockIdleList(tx, actor, id);
     await deleteListRow(tx, list.id, actor.id);
     await recordActivity(tx, actor.id, caller, 'hotlists.delete', { hotlistId: list.id, name: list.name });
     await notify(tx, channels.hotlists, list.id);
@@ -106,15 +107,6 @@ export async function deleteHotlist(ctx: HotlistContext, id: string): Promise<{ 
 async function changeTolerance(tx: Executor, { id, tolerance, entryCount }: ListRow): Promise<void> {
   if (tolerance === 'ONE_OFF') requireFewForOneOff(entryCount);
   await setNear(tx, id, tolerance === 'ONE_OFF');
-}
-
-/** @throws AppError `badRequest` when a list that tolerates one wrong character would have too many entries */
-export function requireFewForOneOff(entries: number): void {
-  if (entries <= MAX_ONE_OFF_ENTRIES) return;
-  throw new AppError(
-    'badRequest',
-    `A list with the tolerance ONE_OFF has at most ${MAX_ONE_OFF_ENTRIES} entries, and this would have ${entries}: choose CONFUSABLE`,
-  );
 }
 
 /** @throws AppError `badRequest` when the user would no longer see the list */

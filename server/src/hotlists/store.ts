@@ -9,7 +9,7 @@ import { contains, sortedName } from '../platform/database/case-folded.ts';
 import { timeOfUpdate } from '../platform/database/moment.ts';
 import { hotlists } from '../platform/database/tables.ts';
 import type { Executor } from '../platform/database/transaction.ts';
-import { notFound } from '../platform/error.ts';
+import { AppError, notFound } from '../platform/error.ts';
 import { isListSeenBy, type Viewer } from '../watchlist/hits-store.ts';
 
 export type ListRow = typeof hotlists.$inferSelect;
@@ -61,6 +61,19 @@ export async function findList(
   const [row] = lock === 'lock' ? await query.for('update') : await query;
   if (!row) throw notFound('Hotlist');
   return row;
+}
+
+/**
+ * Locks a list whose entries are to change.
+ * @throws AppError `notFound`; `conflict` while an import is being applied
+ */
+export async function lockIdleList(tx: Executor, viewer: Viewer | null, id: string): Promise<ListRow> {
+  const list = await findList(tx, viewer, id, 'lock');
+  const { rows } = await tx.execute(
+    sql`SELECT FROM hotlist_imports WHERE hotlist_id = ${list.id}::uuid AND state = 'APPLYING'`,
+  );
+  if (rows.length === 0) return list;
+  throw new AppError('conflict', 'An import is being applied to this list: try again when it has finished');
 }
 
 /** @throws AppError `notFound` */
@@ -128,9 +141,9 @@ export async function updateListRow(
   return rows.length > 0;
 }
 
-/** Deletes the content of a list. Its hits, and who may see them, stay. */
+/** Deletes a list. Its hits, and who may see them, stay; its entries are removed in the background. */
 export async function deleteListRow(db: Executor, id: string, userId: string): Promise<void> {
-  for (const table of ['hotlist_near', 'hotlist_entries', 'hotlist_imports', 'hotlist_look_backs']) {
+  for (const table of ['hotlist_near', 'hotlist_imports', 'hotlist_look_backs']) {
     await db.execute(sql`DELETE FROM ${sql.raw(table)} WHERE hotlist_id = ${id}::uuid`);
   }
   await db

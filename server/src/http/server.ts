@@ -11,6 +11,7 @@ import { REQUEST_TIMEOUT_MS } from '@gantry/contract/envelope';
 import type { AnyTRPCRouter } from '@trpc/server';
 import { type FastifyInstance, type FastifyReply, type FastifyRequest, fastify } from 'fastify';
 import type { AuthServices } from '../accounts/start.ts';
+import type { HotlistServices } from '../hotlists/start.ts';
 import type { ImageServices } from '../images/start.ts';
 import type { AcknowledgeGroup } from '../notices/acknowledge.ts';
 import type { Core } from '../platform/context.ts';
@@ -30,6 +31,8 @@ import {
   REST_PREFLIGHT_HEADERS,
 } from '../rpc/headers.ts';
 import { serveAcknowledgement } from './acknowledge.ts';
+import type { WatchlistServices } from '../watchlist/start.ts';
+import type { WebhookServices } from '../webhooks/start.ts';
 import {
   closeUnused,
   followConnections,
@@ -42,6 +45,7 @@ import {
 import { serveConsole, serveMapTiles } from './console.ts';
 import { serveDocuments } from './docs/page.ts';
 import { serveImageFiles, serveReportFiles } from './files.ts';
+import { serveHotlistFiles } from './hotlist-files.ts';
 import { serveOidc } from './oidc.ts';
 import { serveProbes } from './probes.ts';
 import { createRestHandler } from './rest/handler.ts';
@@ -52,7 +56,14 @@ const KEEP_ALIVE_MS = 72_000;
 const MAX_CHECK_MS = 2_000;
 
 /** The services that routes besides the API use; the API uses those that its router requires. */
-type ServedApp = Core & AuthServices & RealtimeServices & ImageServices & ReportServices;
+type ServedApp = Core &
+  AuthServices &
+  RealtimeServices &
+  ImageServices &
+  ReportServices &
+  WatchlistServices &
+  WebhookServices &
+  HotlistServices;
 
 export interface ServerOptions {
   /** Shared with `handlers`. By default one of its own. */
@@ -150,6 +161,7 @@ export async function createServer(
   serveProbes(server, app, callerOf);
   serveReportFiles(server, app, callerOf);
   serveImageFiles(server, app, callerOf);
+  serveHotlistFiles(server, app, callerOf);
   if (app.oidc) serveOidc(server, app, callerOf);
   serveAcknowledgement(server, app, callerOf, acknowledgeGroup);
   await serveDocuments(server, router);

@@ -208,6 +208,9 @@ export const configKeys = {
     .describe(
       'Whether a search for a plate requires a `reason`, which is recorded in the activity log. It applies to lists, streams, reports, schedules and webhooks that filter by a plate.',
     ),
+  HIT_EXPIRY_HOURS: number(1, 8_760)
+    .default(24)
+    .describe('Hits of hotlists about which nobody has decided after this many hours expire.'),
   TRUSTED_PROXIES: networks().describe(
     'Addresses or networks (CIDR) of reverse proxies whose `X-Forwarded-For` header is trusted, separated by commas.',
   ),

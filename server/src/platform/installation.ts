@@ -37,6 +37,9 @@ export const documentsFolder = new URL('dist/docs/', server);
 /** The program of the thread that writes reports: always the built one, even if the service runs from source. */
 export const reportWorker = new URL('dist/report-worker.js', server);
 
+/** The program of the thread that reads and applies files of hotlists: always the built one, as above. */
+export const hotlistWorker = new URL('dist/hotlist-worker.js', server);
+
 /** The program of the thread that reads large messages of devices: always the built one, as above. */
 export const readingThread = new URL('dist/reading-thread.js', server);
 

@@ -175,7 +175,7 @@ export function createOutbound(
  * The addresses that the connection uses are checked, so that a second, different answer of the DNS cannot bypass the
  * check.
  */
-function lookupOf(rules: AddressRules, url: URL): LookupFunction {
+export function lookupOf(rules: AddressRules, url: URL): LookupFunction {
   return (_host, options, done) => {
     rules.resolve(url).then(
       (addresses) => {

@@ -14,6 +14,7 @@ import { startRollingUpCounts } from '../events/counts/roll-up.ts';
 import { startRenewingPlateKeys } from '../events/plate-keys-store.ts';
 import { findEvents } from '../events/store.ts';
 import { startUpkeep } from '../events/upkeep.ts';
+import { startHotlists } from '../hotlists/start.ts';
 import { explainListening, requireFreePort } from '../http/connections.ts';
 import { requireMapTiles } from '../http/console.ts';
 import { closeServer, createServer } from '../http/server.ts';
@@ -249,6 +250,7 @@ async function startModules(
   // Closed before the follow-up of events: deliveries of its last round are sent after the next start.
   startDeliveries(foundation, webhooks.webhookUrls);
   const notices = startNotices(foundation, auth);
+  const hotlists = startHotlists(foundation, { ...watchlist, ...webhooks, outbox }, connectionString);
   const reports = startReports(foundation, connectionString);
   const backups = startBackupModule(foundation, connectionString);
   return {
@@ -262,6 +264,7 @@ async function startModules(
     ...ingest,
     ...webhooks,
     ...notices,
+    ...hotlists,
     ...reports,
     ...backups,
     retention,

@@ -364,7 +364,7 @@ async function toHits(db: Executor, rows: readonly HitRow[]): Promise<Hit[]> {
     listedPlate: row.pattern,
     listedRegion: row.listed.region,
     licensePlateNumber: row.plate,
-    plateRegion: row.plate_region,
+    readRegion: row.plate_region,
     confidence: row.confidence,
     differences: row.differences,
     eventId: row.event_id,

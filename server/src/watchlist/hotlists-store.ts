@@ -7,6 +7,11 @@ import type { Database } from '../platform/database/pool.ts';
 import { type Executor, inTransaction, prepare } from '../platform/database/transaction.ts';
 import { type HotlistRules, type ListedPlate, nearKeys } from './hotlist-rules.ts';
 
+/** Whether a row of `hotlist_entries` belongs to the present version of its list, the row of `hotlists`. */
+export const IN_FORCE = sql.raw(
+  `(from_version <= hotlists.version AND coalesce(to_version > hotlists.version, true))`,
+);
+
 /** The version of a list, and the number of its entries. */
 export interface ListVersion {
   readonly id: string;
@@ -43,7 +48,8 @@ export function readKeys(
       DECLARE listed NO SCROLL CURSOR FOR SELECT confusable_key AS key
       FROM unnest(${uuidArray(since, ({ hotlistId }) => hotlistId)}::uuid[],
           ${doubleArray(since, ({ version }) => version)}::double precision[]::integer[]) AS known (hotlist_id, version)
-      JOIN hotlist_entries USING (hotlist_id) WHERE from_version > version AND to_version IS NULL`);
+      JOIN hotlist_entries USING (hotlist_id) JOIN hotlists ON hotlists.id = hotlist_id
+      WHERE from_version > known.version AND ${IN_FORCE}`);
     for (;;) {
       const { rows } = await tx.execute<{ key: string }>(sql.raw(`FETCH ${PAGE} FROM listed`));
       if (!onPage(rows) || rows.length < PAGE) return;
@@ -62,6 +68,7 @@ export async function loadNearKeys(db: Executor): Promise<string[]> {
 /** A pattern in force. */
 export interface ListedPattern {
   readonly id: string;
+  readonly hotlistId: string;
   readonly pattern: string;
   readonly fuzzy: boolean;
 }
@@ -69,9 +76,9 @@ export interface ListedPattern {
 export async function loadPatterns(db: Executor): Promise<ListedPattern[]> {
   // Plan: hotlist_entries_patterns.
   const { rows } = await db.execute<ListedPattern & Record<string, unknown>>(sql`
-    SELECT hotlist_entries.id, plate AS pattern, tolerance <> 'EXACT' AS fuzzy
+    SELECT hotlist_entries.id, hotlist_id AS "hotlistId", plate AS pattern, tolerance <> 'EXACT' AS fuzzy
     FROM hotlist_entries JOIN hotlists ON hotlists.id = hotlist_id
-    WHERE to_version IS NULL AND plate_key LIKE '%*%' AND is_active AND deleted_at IS NULL`);
+    WHERE ${IN_FORCE} AND plate_key LIKE '%*%' AND is_active AND deleted_at IS NULL`);
   return rows;
 }
 
@@ -80,8 +87,8 @@ export interface Sought {
   /** Identifies the read. */
   readonly eventId: string;
   readonly plateKey: string;
-  /** The ids of the patterns that the plate matches. */
-  readonly patterns: readonly string[];
+  /** The patterns that the plate matches. */
+  readonly patterns: readonly ListedPattern[];
 }
 
 /** An entry in force that a read may hit, with its list. */
@@ -103,25 +110,27 @@ const FIND = prepare<Omit<Candidate, 'priority'> & { rank: number }>(
   'find-hotlist-entries',
   sql`
     WITH found AS (
-      SELECT event_id, entries.id, from_version
+      SELECT event_id, hotlist_id, entries.id, from_version
       FROM unnest(${sql.placeholder('events')}::uuid[], ${sql.placeholder('keys')}::text[]) AS sought (event_id, key)
-      JOIN hotlist_entries AS entries ON confusable_key = key AND to_version IS NULL
+      JOIN hotlist_entries AS entries ON confusable_key = key
       UNION
-      SELECT event_id, entries.id, from_version
+      SELECT event_id, entries.hotlist_id, entries.id, from_version
       FROM unnest(${sql.placeholder('nearEvents')}::uuid[], ${sql.placeholder('nears')}::text[]) AS sought (event_id, key)
-      JOIN hotlist_near ON near = key JOIN hotlist_entries AS entries ON entries.id = entry_id AND to_version IS NULL
+      JOIN hotlist_near ON near = key
+      JOIN hotlist_entries AS entries ON entries.hotlist_id = hotlist_near.hotlist_id AND entries.id = entry_id
       UNION
-      SELECT event_id, entries.id, from_version
-      FROM unnest(${sql.placeholder('patternEvents')}::uuid[], ${sql.placeholder('patterns')}::uuid[]) AS sought (event_id, entry_id)
-      JOIN hotlist_entries AS entries ON entries.id = entry_id AND to_version IS NULL
+      SELECT event_id, entries.hotlist_id, entries.id, from_version
+      FROM unnest(${sql.placeholder('patternEvents')}::uuid[], ${sql.placeholder('patternLists')}::uuid[],
+        ${sql.placeholder('patterns')}::uuid[]) AS sought (event_id, hotlist_id, entry_id)
+      JOIN hotlist_entries AS entries ON entries.hotlist_id = sought.hotlist_id AND entries.id = entry_id
     )
     SELECT event_id AS "eventId", entries.id, hotlist_id AS "hotlistId", plate, plate_key AS "plateKey", region, reason,
       reference, extra, version, priority AS rank, covert, tolerance, max_differences AS "maxDifferences", verification,
       min_confidence AS "minConfidence", repeat_minutes AS "repeatMinutes",
       (extract(epoch FROM valid_from) * 1000)::double precision AS "validFrom",
       (extract(epoch FROM valid_until) * 1000)::double precision AS "validUntil"
-    FROM found JOIN hotlist_entries AS entries USING (id, from_version)
-    JOIN hotlists ON hotlists.id = hotlist_id AND is_active AND deleted_at IS NULL`,
+    FROM found JOIN hotlist_entries AS entries USING (hotlist_id, id, from_version)
+    JOIN hotlists ON hotlists.id = hotlist_id AND is_active AND deleted_at IS NULL AND ${IN_FORCE}`,
 );
 
 /**
@@ -138,7 +147,7 @@ export async function findCandidates(
     ? reads.flatMap(({ eventId, plateKey }) => nearKeys(plateKey).map((key) => ({ eventId, key })))
     : [];
   const patterns = reads.flatMap(({ eventId, patterns: ids }) =>
-    ids.map((entryId) => ({ eventId, entryId })),
+    ids.map(({ id, hotlistId }) => ({ eventId, id, hotlistId })),
   );
   const rows = await FIND(db, {
     events: uuidArray(reads, ({ eventId }) => eventId),
@@ -146,7 +155,8 @@ export async function findCandidates(
     nearEvents: uuidArray(nears, ({ eventId }) => eventId),
     nears: textArray(nears, ({ key }) => key),
     patternEvents: uuidArray(patterns, ({ eventId }) => eventId),
-    patterns: uuidArray(patterns, ({ entryId }) => entryId),
+    patternLists: uuidArray(patterns, ({ hotlistId }) => hotlistId),
+    patterns: uuidArray(patterns, ({ id }) => id),
   });
   // The table contains only the ranks 1 to 4.
   return rows.map(({ rank, ...row }) => ({ ...row, priority: severityOfRank(rank) as Severity }));

@@ -5,6 +5,7 @@ import type { Database } from '../platform/database/pool.ts';
 import { nearKeys } from './hotlist-rules.ts';
 import {
   type KeysSince,
+  type ListedPattern,
   type ListVersion,
   listVersions,
   loadNearKeys,
@@ -18,8 +19,8 @@ import { PlateFilter } from './plate-filter.ts';
 export interface Hotlists extends AsyncDisposable {
   /** Whether a plate may be on a list. False is certain for entries that were in force at the last `refresh`. */
   mayList(row: Pick<EventRow, 'plateKey'>): boolean;
-  /** The ids of the patterns in force that a plate matches. */
-  patternsOf(plateKey: string): readonly string[];
+  /** The patterns in force that a plate matches. */
+  patternsOf(plateKey: string): readonly ListedPattern[];
   /** Whether any list tolerates one wrong, missing or additional character. */
   readonly isNear: boolean;
   /** The size of the filter in bytes. */
@@ -37,8 +38,6 @@ const BEFORE_ALL = -1;
 /** Keys that are few need no new filter. */
 const FEW = 10_000;
 
-const NONE: readonly string[] = [];
-
 interface Contents {
   filter: PlateFilter;
   /** The version of each list that it contains. */
@@ -49,7 +48,7 @@ interface Contents {
 export function createHotlists(db: Database, log: Logger): Hotlists {
   let contents: Contents | null = null;
   let near: PlateFilter | null = null;
-  let patterns: (key: string) => readonly { readonly id: string }[] = () => [];
+  let patterns: (key: string) => readonly ListedPattern[] = () => [];
   let isOver = false;
   let reading: Promise<void> = Promise.resolve();
   let queued: Promise<void> | null = null;
@@ -107,10 +106,7 @@ export function createHotlists(db: Database, log: Logger): Hotlists {
     if (contents === null || isWorn(contents, lists)) contents = await build(lists);
     // Which lists tolerate what may change without a new version.
     await readNear(lists);
-    const listed = await loadPatterns(db);
-    patterns = createPlateMatcher(
-      listed.map((each) => ({ ...each, reason: '', priority: 'LOW', validFrom: null, validUntil: null })),
-    );
+    patterns = createPlateMatcher(await loadPatterns(db));
   };
 
   const start = (): Promise<void> => {
@@ -136,10 +132,7 @@ export function createHotlists(db: Database, log: Logger): Hotlists {
       if (filter?.added && nearKeys(plateKey).some((key) => filter.mayHave(key))) return true;
       return patterns(plateKey).length > 0;
     },
-    patternsOf(plateKey) {
-      const found = patterns(plateKey);
-      return found.length === 0 ? NONE : found.map(({ id }) => id);
-    },
+    patternsOf: (plateKey) => patterns(plateKey),
     get isNear() {
       // Not read yet: there may be one.
       return contents === null || near !== null;

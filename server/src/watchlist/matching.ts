@@ -25,25 +25,28 @@ const PIECE_MAX = 4;
 /** Precedes and follows every key, so that the ends of a pattern are distinct pieces. No text contains it. */
 const EDGE = '\u0000';
 
-interface Candidate {
-  readonly entry: WatchedEntry;
+/** What of an entry decides which plates it matches. */
+type Pattern = Pick<WatchedEntry, 'pattern' | 'fuzzy'>;
+
+interface Candidate<Entry extends Pattern> {
+  readonly entry: Entry;
   /** Takes a plate's key or, for a fuzzy entry, its key with confusable characters as one. */
   readonly matches: (key: string) => boolean;
 }
 
-type Index = Map<string, Candidate[]>;
+type Index<Entry extends Pattern> = Map<string, Candidate<Entry>[]>;
 
-const NONE: readonly WatchedEntry[] = [];
+const NONE: readonly never[] = [];
 
 /**
  * Returns a function that finds the entries that match a plate's key, each once, whether or not they are valid. All
  * entries are indexed by their confusable key: patterns without `*` by the whole key, the others by a piece.
  */
-export function createPlateMatcher(
-  entries: readonly WatchedEntry[],
-): (key: string) => readonly WatchedEntry[] {
-  const whole: Index = new Map();
-  const partial: { pieces: string[]; candidate: Candidate }[] = [];
+export function createPlateMatcher<Entry extends Pattern>(
+  entries: readonly Entry[],
+): (key: string) => readonly Entry[] {
+  const whole: Index<Entry> = new Map();
+  const partial: { pieces: string[]; candidate: Candidate<Entry> }[] = [];
   for (const entry of entries) {
     const key = plateKey(entry.pattern);
     const confusable = confusableKey(key);
@@ -58,8 +61,8 @@ export function createPlateMatcher(
   // takes 10 to 40 ms.
   return (key) => {
     const confusable = confusableKey(key);
-    const found: WatchedEntry[] = [];
-    const decide = (candidates: readonly Candidate[]): void => {
+    const found: Entry[] = [];
+    const decide = (candidates: readonly Candidate<Entry>[]): void => {
       for (const { entry, matches } of candidates) {
         if (matches(entry.fuzzy ? confusable : key)) found.push(entry);
       }
@@ -92,17 +95,19 @@ function piecesOf(confusablePattern: string): string[] {
   return fragments.flatMap((fragment) => piecesOfLength(fragment, length));
 }
 
-function addTo(index: Index, piece: string, candidate: Candidate): void {
+function addTo<Entry extends Pattern>(index: Index<Entry>, piece: string, candidate: Candidate<Entry>): void {
   const found = index.get(piece);
   if (found) found.push(candidate);
   else index.set(piece, [candidate]);
 }
 
 /** Indexes each pattern by the piece that the fewest others contain. */
-function indexByPiece(patterns: readonly { pieces: readonly string[]; candidate: Candidate }[]): Index {
+function indexByPiece<Entry extends Pattern>(
+  patterns: readonly { pieces: readonly string[]; candidate: Candidate<Entry> }[],
+): Index<Entry> {
   const uses = new Map<string, number>();
   for (const { pieces } of patterns) for (const piece of pieces) uses.set(piece, (uses.get(piece) ?? 0) + 1);
-  const index: Index = new Map();
+  const index: Index<Entry> = new Map();
   for (const { pieces, candidate } of patterns) {
     const rarest = pieces.reduce((best, piece) =>
       (uses.get(piece) ?? 0) < (uses.get(best) ?? 0) ? piece : best,

@@ -1,0 +1,234 @@
+import { Readable } from 'node:stream';
+import { pipeline } from 'node:stream/promises';
+import type { HotlistImportDetail } from '@gantry/contract/hotlists';
+import { type SQL, sql } from 'drizzle-orm';
+import type { PoolClient } from 'pg';
+import { from as copyFrom } from 'pg-copy-streams';
+import type { Executor } from '../platform/database/transaction.ts';
+import { IN_FORCE } from '../watchlist/hotlists-store.ts';
+import { addNear, type Changed, CONTENT, type KeyedEntry } from './entries-store.ts';
+
+export type ImportMode = 'COMPLETE' | 'ADD' | 'REMOVE';
+
+/** The import that is compared or applied. */
+export interface StagedImport {
+  readonly importId: string;
+  readonly hotlistId: string;
+  readonly mode: ImportMode;
+}
+
+/** An entry with the number of its line. */
+export interface StagedEntry {
+  readonly line: number;
+  readonly entry: KeyedEntry;
+}
+
+/** Stores entries of a file, in one statement that is committed by itself. */
+export async function copyStaged(
+  client: PoolClient,
+  importId: string,
+  staged: readonly StagedEntry[],
+): Promise<void> {
+  const lines = staged.map(({ line, entry }) =>
+    [
+      importId,
+      line,
+      entry.id,
+      entry.plate,
+      entry.plateKey,
+      entry.confusableKey,
+      entry.region,
+      entry.reason,
+      entry.reference,
+      entry.validFrom,
+      entry.validUntil,
+      entry.extra === null ? null : JSON.stringify(entry.extra),
+      entry.rowHash,
+    ]
+      .map(copied)
+      .join('\t'),
+  );
+  const target = client.query(
+    copyFrom(`COPY hotlist_staged (import_id, line, id, plate, plate_key, confusable_key, region, reason, reference,
+      valid_from, valid_until, extra, row_hash) FROM STDIN`),
+  );
+  await pipeline(Readable.from([Buffer.from(`${lines.join('\n')}\n`)]), target);
+}
+
+const ESCAPES: Readonly<Record<string, string>> = { '\\': '\\\\', '\t': '\\t', '\n': '\\n', '\r': '\\r' };
+
+/** A value in the text format of COPY. */
+function copied(value: string | number | null): string {
+  return value === null ? '\\N' : String(value).replace(/[\\\t\n\r]/g, (each) => ESCAPES[each] ?? each);
+}
+
+/** Number of rows that are removed or restored in one transaction. */
+const AT_ONCE = 20_000;
+
+/** Removes what is staged for an import. */
+export async function clearStaged(db: Executor, importId: string): Promise<void> {
+  let removed: number;
+  do {
+    const { rowCount } = await db.execute(sql`
+      DELETE FROM hotlist_staged WHERE ctid = ANY (ARRAY(
+        SELECT ctid FROM hotlist_staged WHERE import_id = ${importId}::uuid LIMIT ${AT_ONCE}))`);
+    removed = rowCount ?? 0;
+  } while (removed === AT_ONCE);
+}
+
+/** The ids of entries are evenly distributed, so a part of their range is a part of the entries. From, and until before. */
+export interface IdRange {
+  readonly from: string;
+  readonly until: string | null;
+}
+
+/** Divides all ids so that each range has about `AT_ONCE` of a number of entries. */
+export function idRanges(entries: number): IdRange[] {
+  const count = Math.min(4_096, Math.max(1, Math.ceil(entries / AT_ONCE)));
+  const bound = (at: number): string =>
+    `${Math.floor((at * 65_536) / count)
+      .toString(16)
+      .padStart(4, '0')}0000-0000-0000-0000-000000000000`;
+  return Array.from({ length: count }, (_, at) => ({
+    from: bound(at),
+    until: at + 1 === count ? null : bound(at + 1),
+  }));
+}
+
+function within(column: SQL, { from, until }: IdRange): SQL {
+  return until === null
+    ? sql`${column} >= ${from}::uuid`
+    : sql`(${column} >= ${from}::uuid AND ${column} < ${until}::uuid)`;
+}
+
+/** Stages the entries of a former version. */
+export async function stageVersion(
+  db: Executor,
+  { importId, hotlistId }: StagedImport,
+  version: number,
+  range: IdRange,
+): Promise<void> {
+  await db.execute(sql`
+    INSERT INTO hotlist_staged (import_id, line, id, ${CONTENT})
+    SELECT ${importId}::uuid, 0, id, ${CONTENT} FROM hotlist_entries
+    WHERE hotlist_id = ${hotlistId}::uuid AND ${within(sql`id`, range)}
+      AND from_version <= ${version} AND coalesce(to_version > ${version}, true)`);
+}
+
+/** The last line of each entry. Plan: hotlist_staged_by_entry. */
+const distinct = (importId: string): SQL =>
+  sql`SELECT DISTINCT ON (id) * FROM hotlist_staged WHERE import_id = ${importId}::uuid ORDER BY id, line DESC`;
+const inForce = (hotlistId: string): SQL => sql`
+  SELECT hotlist_entries.* FROM hotlist_entries JOIN hotlists ON hotlists.id = hotlist_id
+  WHERE hotlist_id = ${hotlistId}::uuid AND ${IN_FORCE}`;
+
+/** How many entries an import adds, changes, ends and keeps. */
+export interface Comparison {
+  readonly staged: number;
+  readonly added: number;
+  readonly changed: number;
+  readonly removed: number;
+  readonly same: number;
+}
+
+/** Compares staged entries with those in force. It only reads, so that others need not wait for it. */
+export async function compareStaged(db: Executor, staged: StagedImport): Promise<Comparison> {
+  const { importId, hotlistId, mode } = staged;
+  const { rows } = await db.execute<{ [Name in keyof Comparison]: number } & { missing: number }>(sql`
+    SELECT count(*) FILTER (WHERE staged.id IS NOT NULL) AS staged,
+      count(*) FILTER (WHERE entries.id IS NULL) AS added,
+      count(*) FILTER (WHERE entries.row_hash <> staged.row_hash) AS changed,
+      count(*) FILTER (WHERE entries.row_hash = staged.row_hash) AS same,
+      count(*) FILTER (WHERE staged.id IS NULL) AS removed
+    FROM (${distinct(importId)}) AS staged FULL JOIN (${inForce(hotlistId)}) AS entries USING (id)`);
+  const found = rows[0] ?? { staged: 0, added: 0, changed: 0, removed: 0, same: 0 };
+  if (mode === 'COMPLETE') return found;
+  const { rows: counted } = await db.execute<{ n: number; all: number }>(sql`
+    SELECT count(*) FILTER (WHERE ${isEnded(staged)}) AS n, count(*) AS all FROM (${inForce(hotlistId)}) AS entries`);
+  const { n = 0, all = 0 } = counted[0] ?? {};
+  return mode === 'ADD'
+    ? { ...found, removed: 0, same: all - found.changed }
+    : { staged: found.staged, added: 0, changed: 0, removed: n, same: all - n };
+}
+
+/** Whether an entry in force (`entries`) is not in the import as it is. */
+function isEnded({ importId, mode }: StagedImport): SQL {
+  const staged = sql`SELECT FROM hotlist_staged AS staged WHERE import_id = ${importId}::uuid`;
+  if (mode === 'REMOVE') {
+    return sql`EXISTS (${staged} AND staged.plate_key = entries.plate_key
+      AND (staged.region IS NULL OR staged.region = entries.region)
+      AND (staged.reference IS NULL OR staged.reference = entries.reference))`;
+  }
+  const last = sql`(SELECT row_hash FROM hotlist_staged WHERE import_id = ${importId}::uuid AND hotlist_staged.id = entries.id
+    ORDER BY line DESC LIMIT 1)`;
+  return mode === 'COMPLETE'
+    ? sql`${last} IS DISTINCT FROM entries.row_hash`
+    : sql`${last} <> entries.row_hash`;
+}
+
+const SAMPLE = 100;
+
+type Sample = NonNullable<HotlistImportDetail['sample']>;
+type SampleLine = Sample['added'][number];
+
+/** Up to 100 entries that an import adds, changes and ends. */
+export async function sampleStaged(db: Executor, staged: StagedImport): Promise<Omit<Sample, 'invalid'>> {
+  const { importId, hotlistId, mode } = staged;
+  const joined = (kind: SQL, wanted: SQL) => sql`
+    SELECT line, staged.plate, staged.region, staged.reason, staged.reference
+    FROM (${distinct(importId)}) AS staged ${kind} JOIN (${inForce(hotlistId)}) AS entries USING (id)
+    WHERE ${wanted} ORDER BY line LIMIT ${SAMPLE}`;
+  const read = async (query: SQL): Promise<SampleLine[]> =>
+    (await db.execute<SampleLine & Record<string, unknown>>(query)).rows;
+  const isRemoval = mode === 'REMOVE';
+  return {
+    added: isRemoval ? [] : await read(joined(sql`LEFT`, sql`entries.id IS NULL`)),
+    changed: isRemoval ? [] : await read(joined(sql``, sql`entries.row_hash <> staged.row_hash`)),
+    removed:
+      mode === 'ADD'
+        ? []
+        : await read(sql`
+            SELECT NULL::integer AS line, plate, region, reason, reference FROM (${inForce(hotlistId)}) AS entries
+            WHERE ${isRemoval ? isEnded(staged) : sql`NOT EXISTS (SELECT FROM hotlist_staged AS staged WHERE import_id = ${importId}::uuid AND staged.id = entries.id)`}
+            ORDER BY plate_key LIMIT ${SAMPLE}`),
+  };
+}
+
+/** Takes back what was prepared in a range for a version that is not in force. */
+export async function clearPrepared(tx: Executor, hotlistId: string, range: IdRange): Promise<void> {
+  const list = sql`SELECT version FROM hotlists WHERE hotlists.id = ${hotlistId}::uuid`;
+  await tx.execute(sql`
+    DELETE FROM hotlist_entries WHERE hotlist_id = ${hotlistId}::uuid AND ${within(sql`id`, range)} AND from_version > (${list})`);
+  await tx.execute(sql`
+    UPDATE hotlist_entries SET to_version = NULL
+    WHERE hotlist_id = ${hotlistId}::uuid AND ${within(sql`id`, range)} AND to_version > (${list})`);
+}
+
+/**
+ * Prepares a version in a range of ids: ends entries in force and inserts staged ones, as the mode of the import says. Nothing of
+ * it is in force before `finishVersion`.
+ */
+export async function prepareRange(
+  tx: Executor,
+  staged: StagedImport,
+  version: number,
+  range: IdRange,
+  isOneOff: boolean,
+): Promise<Changed> {
+  const { importId, hotlistId, mode } = staged;
+  const { rowCount: ended } = await tx.execute(sql`
+    UPDATE hotlist_entries AS entries SET to_version = ${version}
+    WHERE hotlist_id = ${hotlistId}::uuid AND ${within(sql`entries.id`, range)} AND to_version IS NULL AND ${isEnded(staged)}`);
+  if (mode === 'REMOVE') return { inserted: 0, ended: ended ?? 0 };
+  // What is still in force is the same as staged.
+  const { rowCount: inserted } = await tx.execute(sql`
+    INSERT INTO hotlist_entries (id, hotlist_id, from_version, ${CONTENT})
+    SELECT id, ${hotlistId}::uuid, ${version}, ${CONTENT} FROM (
+      SELECT DISTINCT ON (id) * FROM hotlist_staged
+      WHERE import_id = ${importId}::uuid AND ${within(sql`id`, range)} ORDER BY id, line DESC
+    ) AS staged WHERE NOT EXISTS (
+      SELECT FROM hotlist_entries AS entries
+      WHERE hotlist_id = ${hotlistId}::uuid AND to_version IS NULL AND entries.id = staged.id)`);
+  if (isOneOff) await addNear(tx, hotlistId, sql`from_version = ${version} AND ${within(sql`id`, range)}`);
+  return { inserted: inserted ?? 0, ended: ended ?? 0 };
+}

@@ -1,0 +1,259 @@
+import type { HotlistEntry, HotlistImport, HotlistImportDetail } from '@gantry/contract/hotlists';
+import * as fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import { eventually, sharedGantry } from './harness.ts';
+
+const gantry = await sharedGantry({ overrides: { timings: { sweepHotlistJobsMs: 50 } } });
+const token = await gantry.tokenFor('OPERATOR');
+const ok = <Output>(procedure: string, input?: unknown): Promise<Output> =>
+  gantry.ok(procedure, input, { token });
+
+let count = 0;
+const createList = (fields: object = {}) =>
+  ok<{ id: string }>('hotlists.create', { name: `List ${++count}`, ...fields });
+const upload = async (hotlistId: string, content: Buffer | string, as = token) => {
+  const answer = await gantry.fetch(`/hotlists/${hotlistId}/file?name=list.csv`, {
+    method: 'PUT',
+    headers: { authorization: `Bearer ${as}` },
+    body: content,
+  });
+  return answer as { status: number; body: HotlistImport };
+};
+const settled = (id: string) =>
+  eventually(
+    () => ok<HotlistImportDetail>('hotlists.getImport', { id }),
+    ({ state }) => state !== 'STAGING' && state !== 'APPLYING',
+  );
+const stage = async (hotlistId: string, content: Buffer | string, more: object = {}) => {
+  const { status, body } = await upload(hotlistId, content);
+  expect(status).toBe(201);
+  await ok('hotlists.stage', { importId: body.id, ...more });
+  return settled(body.id);
+};
+const apply = async (staged: HotlistImportDetail, more: object = {}) => {
+  await ok('hotlists.applyImport', { id: staged.id, expectedVersion: staged.baseVersion, ...more });
+  return settled(staged.id);
+};
+const entriesOf = async (hotlistId: string) => {
+  const { entries } = await ok<{ entries: HotlistEntry[] }>('hotlists.getEntries', { hotlistId, take: 100 });
+  return entries
+    .map(({ plate, region, reason, reference }) => [plate, region, reason, reference].join('|'))
+    .sort();
+};
+const FOUR = { columns: { number: 'plate', region: 'region', reason: 'reason', reference: 'case' } };
+
+describe('a file of a hotlist', () => {
+  it('is compared with the list, applied as a whole, and can be taken back', async () => {
+    const { id } = await createList({ template: FOUR });
+    const first = await stage(
+      id,
+      'plate,region,reason,case\r\nAB 1,AT,Stolen,1\r\nAB 2,,Wanted,2\r\nAB 3,US-CA,"A, ""B""",\r\n',
+    );
+    expect(first).toMatchObject({
+      state: 'STAGED',
+      lines: 3,
+      added: 3,
+      changed: 0,
+      removed: 0,
+      same: 0,
+      invalid: 0,
+      repeated: 0,
+    });
+    expect(first.sample?.added.map(({ line, plate }) => [line, plate])).toEqual([
+      [2, 'AB 1'],
+      [3, 'AB 2'],
+      [4, 'AB 3'],
+    ]);
+    expect(await entriesOf(id)).toEqual([]);
+    expect(await apply(first)).toMatchObject({ state: 'APPLIED', version: 1 });
+    expect(await entriesOf(id)).toEqual(['AB 1|AT|Stolen|1', 'AB 2||Wanted|2', 'AB 3|US-CA|A, "B"|']);
+
+    const second = await stage(
+      id,
+      'plate,region,reason,case\nAB 1,AT,Found,1\nAB 2,,Wanted,2\nAB 4,,New,\nAB 4,,Newer,\n',
+    );
+    expect(second).toMatchObject({ added: 1, changed: 1, removed: 1, same: 1, repeated: 1 });
+    expect(second.sample?.removed).toMatchObject([{ line: null, plate: 'AB 3' }]);
+    await apply(second);
+    const after = ['AB 1|AT|Found|1', 'AB 2||Wanted|2', 'AB 4||Newer|'];
+    expect(await entriesOf(id)).toEqual(after);
+    const { body } = await upload(id, 'plate\n');
+    expect(await gantry.refusal('hotlists.revert', { id, version: 2 }, { token })).toMatchObject({
+      status: 400,
+    });
+    const reverted = await ok<HotlistImport>('hotlists.revert', { id, version: 1 });
+    expect(await settled(reverted.id)).toMatchObject({
+      state: 'APPLIED',
+      version: 3,
+      origin: 'REVERT',
+      revertsTo: 1,
+    });
+    expect(await entriesOf(id)).toEqual(['AB 1|AT|Stolen|1', 'AB 2||Wanted|2', 'AB 3|US-CA|A, "B"|']);
+    await settled((await ok<HotlistImport>('hotlists.revert', { id, version: 2 })).id);
+    expect(await entriesOf(id)).toEqual(after);
+    expect(await ok('hotlists.cancelImport', { id: body.id })).toMatchObject({ state: 'CANCELLED' });
+    expect(await gantry.count('hotlist_staged')).toBe(0);
+  });
+
+  it('is refused by guards, and applied all the same with a reason', async () => {
+    const { id } = await createList();
+    await apply(await stage(id, 'plate\nCD 1\nCD 2\nCD 3\nCD 4\nCD 5\n'));
+    const short = await stage(id, 'plate\nCD 1\nCD 2\n');
+    expect(short).toMatchObject({
+      state: 'REFUSED',
+      error: 'The file has 2 entries, fewer than half of the 5 that the list has',
+    });
+    expect(
+      await gantry.refusal('hotlists.applyImport', { id: short.id, expectedVersion: 1 }, { token }),
+    ).toMatchObject({
+      status: 400,
+      message: expect.stringContaining('Give a reason'),
+    });
+    expect(await apply(short, { override: 'The others were found' })).toMatchObject({
+      state: 'APPLIED',
+      version: 2,
+    });
+    expect(await stage(id, 'plate\nCD 1\nCD 2\n')).toMatchObject({ state: 'UNCHANGED', version: 2 });
+    expect(await stage(id, 'plate\n')).toMatchObject({
+      state: 'REFUSED',
+      error: 'The file has no valid line',
+    });
+    expect(await stage(id, 'plate\nCD 1\n*\n')).toMatchObject({ state: 'REFUSED', invalid: 1 });
+    expect(await stage(id, 'number\nCD 1\n')).toMatchObject({
+      state: 'FAILED',
+      error: expect.stringContaining('There is no column plate: there are number'),
+    });
+    expect(await stage(id, Buffer.from([0x50, 0x4b, 0x03, 0x04, 0, 0]))).toMatchObject({
+      state: 'FAILED',
+      error: expect.stringContaining('save the sheet as CSV'),
+    });
+    const raced = await stage(id, 'plate\nCD 1\nCD 2\nCD 9\n');
+    await ok('hotlists.addEntry', { hotlistId: id, plate: 'CD 7', reason: 'x' });
+    const late = { id: raced.id, expectedVersion: raced.baseVersion };
+    expect(await gantry.refusal('hotlists.applyImport', late, { token })).toMatchObject({ status: 409 });
+  });
+
+  it.each([
+    [
+      'windows-1252 with semicolons',
+      Buffer.from('plate;reason\r\nMÜ 12;Gest\xf6hlen\r\n'.replace('Ü', '\xdc'), 'latin1'),
+      { encoding: 'WINDOWS-1252', delimiter: ';' },
+    ],
+    [
+      'UTF-8 with a mark and CR',
+      Buffer.from('\uFEFFplate\treason\rMÜ 12\tGestöhlen\r'),
+      { delimiter: 'TAB' },
+    ],
+    ['UTF-16 with a mark', Buffer.from('\uFEFFplate:reason\nMÜ 12:Gestöhlen', 'utf16le'), { delimiter: ':' }],
+    [
+      'fixed width without a header',
+      Buffer.from('MÜ 12     Gestöhlen\n'),
+      {
+        layout: 'FIXED',
+        headerLines: 0,
+        columns: { number: { start: 1, length: 10 }, reason: { start: 11, length: 20 } },
+      },
+    ],
+  ])('may be in %s', async (_, content, template) => {
+    const { id } = await createList();
+    const columns = { number: 'plate', reason: 'reason' };
+    const { body } = await upload(id, content);
+    const preview = await ok<{ lines: object[] }>('hotlists.previewFile', {
+      importId: body.id,
+      template: { columns, ...template },
+    });
+    expect(preview.lines).toMatchObject([{ plate: 'MÜ 12', reason: 'Gestöhlen', problem: null }]);
+    await apply(await stage(id, content, { template: { columns, ...template } }));
+    expect(await entriesOf(id)).toEqual(['MÜ 12||Gestöhlen|']);
+  });
+
+  it('has dates with a format and a zone, a day until its end', async () => {
+    const { id } = await createList();
+    const template = {
+      columns: { number: 1, from: 2, until: 3, extra: { colour: 4 } },
+      dates: { format: 'dd.MM.yyyy', zone: 'Europe/Vienna' },
+      headerLines: 0,
+    };
+    const staged = await stage(id, 'EF 1,28.03.2026,29.03.2026,red\nEF 2,30.02.2026,,\n', { template });
+    expect(staged.sample?.invalid).toEqual([
+      { line: 2, text: 'EF 2,30.02.2026,,', problem: '30.02.2026 is not a time as dd.MM.yyyy' },
+    ]);
+    await apply(staged, { override: 'One line' });
+    const { entries } = await ok<{ entries: object[] }>('hotlists.getEntries', { hotlistId: id });
+    expect(entries).toMatchObject([
+      {
+        validFrom: '2026-03-27T23:00:00.000Z',
+        validUntil: '2026-03-29T21:59:59.999Z',
+        extra: { colour: 'red' },
+      },
+    ]);
+  });
+
+  it('makes the list what sets of its lines say, in each mode, and every version can be restored', async () => {
+    const line = fc.record({
+      plate: fc.integer({ min: 10, max: 25 }).map((n) => `PL ${n}`),
+      reason: fc.constantFrom('A', 'B'),
+      reference: fc.constantFrom('', 'r'),
+    });
+    const step = fc.record({
+      mode: fc.constantFrom('COMPLETE', 'ADD', 'REMOVE'),
+      lines: fc.array(line, { minLength: 1, maxLength: 20 }),
+    });
+    await fc.assert(
+      fc.asyncProperty(fc.array(step, { minLength: 1, maxLength: 4 }), async (steps) => {
+        const { id } = await createList();
+        const template = { columns: { number: 'plate', reason: 'reason', reference: 'case' } };
+        const versions: string[][] = [[]];
+        let model = new Map<string, string>();
+        for (const { mode, lines } of steps) {
+          const file = [
+            'plate,reason,case',
+            ...lines.map(({ plate, reason, reference }) => `${plate},${reason},${reference}`),
+          ].join('\n');
+          const staged = await stage(id, file, { mode, template });
+          const said = new Map(
+            lines.map(({ plate, reason, reference }) => [`${plate}|${reference}`, reason]),
+          );
+          const before = model;
+          if (mode === 'COMPLETE') model = said;
+          else if (mode === 'ADD') model = new Map([...model, ...said]);
+          else
+            model = new Map(
+              [...model].filter(
+                ([key]) =>
+                  ![...said.keys()].some(
+                    (gone) => key === gone || (gone.endsWith('|') && key.startsWith(gone)),
+                  ),
+              ),
+            );
+          if (staged.state === 'UNCHANGED') {
+            expect(model).toEqual(before);
+            continue;
+          }
+          expect(staged).toMatchObject({
+            added: [...model.keys()].filter((key) => !before.has(key)).length,
+            changed: [...model].filter(([key, reason]) => before.has(key) && before.get(key) !== reason)
+              .length,
+            removed: [...before.keys()].filter((key) => !model.has(key)).length,
+            same: [...model].filter(([key, reason]) => before.get(key) === reason).length,
+          });
+          const applied = await apply(staged, { override: 'test' });
+          expect(applied.state).toBe('APPLIED');
+          const found = await entriesOf(id);
+          const expected = [...model]
+            .map(([key, reason]) => `${key.split('|')[0]}||${reason}|${key.split('|')[1]}`)
+            .sort();
+          expect(found).toEqual(expected);
+          versions.push(found);
+        }
+        const { version } = await ok<{ version: number }>('hotlists.getById', { id });
+        const former = Math.max(0, version - 3);
+        if (version === 0) return;
+        const reverted = await ok<HotlistImport>('hotlists.revert', { id, version: former });
+        expect(await settled(reverted.id)).toMatchObject({ state: 'APPLIED' });
+        expect(await entriesOf(id)).toEqual(versions[former]);
+      }),
+      { numRuns: 3 },
+    );
+  });
+});
