@@ -357,6 +357,143 @@ CREATE TABLE held_events (
   event_type text COLLATE "C" NOT NULL
 );
 
+CREATE TABLE hit_decisions (
+  hit_id uuid NOT NULL,
+  at timestamp(3) with time zone NOT NULL DEFAULT clock_timestamp(),
+  seq bigint NOT NULL GENERATED ALWAYS AS IDENTITY,
+  action text COLLATE "C" NOT NULL,
+  code text COLLATE "C",
+  outcome text COLLATE "C",
+  note text,
+  by uuid
+);
+
+CREATE TABLE hotlist_entries (
+  id uuid NOT NULL,
+  hotlist_id uuid NOT NULL,
+  plate text NOT NULL,
+  plate_key text NOT NULL,
+  confusable_key text NOT NULL,
+  region text,
+  reason text NOT NULL,
+  reference text,
+  valid_from timestamp(3) with time zone,
+  valid_until timestamp(3) with time zone,
+  approved_by text,
+  review_on date,
+  extra jsonb,
+  row_hash bigint NOT NULL,
+  from_version integer NOT NULL,
+  to_version integer
+);
+
+CREATE TABLE hotlist_imports (
+  id uuid NOT NULL DEFAULT gen_random_uuid(),
+  hotlist_id uuid NOT NULL,
+  mode text COLLATE "C",
+  origin text COLLATE "C" NOT NULL,
+  file_name text,
+  sha256 text COLLATE "C",
+  bytes bigint NOT NULL DEFAULT 0,
+  template jsonb,
+  state text COLLATE "C" NOT NULL,
+  base integer,
+  file_at timestamp(3) with time zone,
+  lines integer,
+  added integer,
+  changed integer,
+  removed integer,
+  same integer,
+  invalid integer,
+  repeated integer,
+  sample jsonb,
+  error text,
+  override text,
+  by uuid,
+  at timestamp(3) with time zone NOT NULL DEFAULT now(),
+  applied_by uuid,
+  applied_at timestamp(3) with time zone,
+  version integer,
+  reverts_to integer,
+  due_at timestamp(3) with time zone,
+  attempts integer NOT NULL DEFAULT 0
+);
+
+CREATE TABLE hotlist_look_backs (
+  id uuid NOT NULL DEFAULT gen_random_uuid(),
+  hotlist_id uuid NOT NULL,
+  kind text COLLATE "C" NOT NULL,
+  state text COLLATE "C" NOT NULL,
+  starts_at timestamp(3) with time zone NOT NULL,
+  ends_at timestamp(3) with time zone NOT NULL,
+  changed_at timestamp(3) with time zone NOT NULL DEFAULT now(),
+  entry_ids uuid[],
+  plates integer NOT NULL DEFAULT 0,
+  done integer NOT NULL DEFAULT 0,
+  hits integer NOT NULL DEFAULT 0,
+  error text,
+  requested_by uuid,
+  created_at timestamp(3) with time zone NOT NULL DEFAULT now(),
+  finished_at timestamp(3) with time zone,
+  due_at timestamp(3) with time zone,
+  passes_left smallint NOT NULL DEFAULT 0,
+  attempts integer NOT NULL DEFAULT 0
+);
+
+CREATE TABLE hotlist_near (
+  near text NOT NULL,
+  hotlist_id uuid NOT NULL,
+  entry_id uuid NOT NULL
+);
+
+CREATE TABLE hotlist_staged (
+  import_id uuid NOT NULL,
+  line integer NOT NULL,
+  id uuid NOT NULL,
+  plate text NOT NULL,
+  plate_key text NOT NULL,
+  confusable_key text NOT NULL,
+  region text,
+  reason text NOT NULL,
+  reference text,
+  valid_from timestamp(3) with time zone,
+  valid_until timestamp(3) with time zone,
+  approved_by text,
+  review_on date,
+  extra jsonb,
+  row_hash bigint NOT NULL
+);
+
+CREATE TABLE hotlists (
+  id uuid NOT NULL DEFAULT gen_random_uuid(),
+  name text NOT NULL,
+  purpose text,
+  priority smallint NOT NULL,
+  owner_id uuid NOT NULL,
+  visible_to text[] NOT NULL DEFAULT '{}'::text[],
+  covert boolean NOT NULL DEFAULT false,
+  verification text COLLATE "C" NOT NULL,
+  tolerance text COLLATE "C" NOT NULL,
+  max_differences smallint NOT NULL DEFAULT 1,
+  min_confidence smallint,
+  repeat_minutes integer NOT NULL DEFAULT 10,
+  hit_days integer,
+  stale_after_hours integer,
+  template jsonb,
+  source jsonb,
+  source_state jsonb,
+  source_due_at timestamp(3) with time zone,
+  version integer NOT NULL DEFAULT 0,
+  entry_count integer NOT NULL DEFAULT 0,
+  refreshed_at timestamp(3) with time zone,
+  is_active boolean NOT NULL DEFAULT true,
+  created_by uuid NOT NULL,
+  created_at timestamp(3) with time zone NOT NULL DEFAULT now(),
+  updated_by uuid,
+  updated_at timestamp(3) with time zone NOT NULL DEFAULT now(),
+  deleted_at timestamp(3) with time zone
+);
+
 CREATE TABLE image_checks (
   only_row boolean NOT NULL DEFAULT true,
   started_at timestamp(3) with time zone NOT NULL DEFAULT now(),
@@ -959,7 +1096,22 @@ CREATE TABLE watchlist_alerts (
   vehicle_key text,
   backlog boolean NOT NULL DEFAULT false,
   sightings integer NOT NULL DEFAULT 1,
-  last_read_at timestamp(3) with time zone
+  last_read_at timestamp(3) with time zone,
+  hotlist_id uuid,
+  listed jsonb,
+  kind text COLLATE "C",
+  differences smallint,
+  plate_region text,
+  confidence smallint,
+  state text COLLATE "C",
+  code text COLLATE "C",
+  decision_note text,
+  decided_by uuid,
+  decided_at timestamp(3) with time zone,
+  released_at timestamp(3) with time zone,
+  outcome text COLLATE "C",
+  outcome_by uuid,
+  outcome_at timestamp(3) with time zone
 );
 
 CREATE TABLE watchlist_entries (
@@ -1031,7 +1183,6 @@ ALTER TABLE calendar_days ADD CONSTRAINT calendar_days_date_kind_location_id_key
 ALTER TABLE calendar_days ADD CONSTRAINT calendar_days_pkey PRIMARY KEY (id);
 ALTER TABLE calendar_days ADD CONSTRAINT calendar_days_location_id_fkey FOREIGN KEY (location_id) REFERENCES locations(id) ON DELETE CASCADE;
 ALTER TABLE changes ADD CONSTRAINT changes_pkey PRIMARY KEY (xid, seq);
-ALTER TABLE changes ADD CONSTRAINT changes_topic_check CHECK ((topic = ANY (ARRAY['events'::text, 'sensors'::text, 'incidents'::text, 'watchlist'::text])));
 ALTER TABLE channels ADD CONSTRAINT channels_pkey PRIMARY KEY (id);
 ALTER TABLE channels ADD CONSTRAINT channels_kind_check CHECK ((kind = ANY (ARRAY['SMTP'::text, 'SLACK'::text, 'TEAMS'::text, 'TELEGRAM'::text, 'SMS'::text, 'HTTP'::text])));
 ALTER TABLE channels ADD CONSTRAINT channels_language_check CHECK ((language = ANY (ARRAY['en'::text, 'tr'::text, 'ar'::text])));
@@ -1072,6 +1223,27 @@ ALTER TABLE failed_logins ADD CONSTRAINT failed_logins_pkey PRIMARY KEY (key);
 ALTER TABLE former_users ADD CONSTRAINT former_users_pkey PRIMARY KEY (id);
 ALTER TABLE held_events ADD CONSTRAINT held_events_pkey PRIMARY KEY (hold_id, event_id);
 ALTER TABLE held_events ADD CONSTRAINT held_events_hold_id_fkey FOREIGN KEY (hold_id) REFERENCES legal_holds(id) ON DELETE CASCADE;
+ALTER TABLE hit_decisions ADD CONSTRAINT hit_decisions_pkey PRIMARY KEY (hit_id, seq);
+ALTER TABLE hit_decisions ADD CONSTRAINT hit_decisions_hit_id_fkey FOREIGN KEY (hit_id) REFERENCES watchlist_alerts(id) ON DELETE CASCADE;
+ALTER TABLE hotlist_entries ADD CONSTRAINT hotlist_entries_pkey PRIMARY KEY (hotlist_id, id, from_version);
+ALTER TABLE hotlist_imports ADD CONSTRAINT hotlist_imports_pkey PRIMARY KEY (id);
+ALTER TABLE hotlist_imports ADD CONSTRAINT hotlist_imports_hotlist_id_fkey FOREIGN KEY (hotlist_id) REFERENCES hotlists(id);
+ALTER TABLE hotlist_imports ADD CONSTRAINT hotlist_imports_mode_check CHECK ((mode = ANY (ARRAY['COMPLETE'::text, 'ADD'::text, 'REMOVE'::text])));
+ALTER TABLE hotlist_imports ADD CONSTRAINT hotlist_imports_origin_check CHECK ((origin = ANY (ARRAY['UPLOAD'::text, 'FOLDER'::text, 'URL'::text, 'REVERT'::text])));
+ALTER TABLE hotlist_imports ADD CONSTRAINT hotlist_imports_state_check CHECK ((state = ANY (ARRAY['UPLOADED'::text, 'STAGING'::text, 'STAGED'::text, 'APPLYING'::text, 'APPLIED'::text, 'UNCHANGED'::text, 'REFUSED'::text, 'CANCELLED'::text, 'FAILED'::text])));
+ALTER TABLE hotlist_look_backs ADD CONSTRAINT hotlist_look_backs_pkey PRIMARY KEY (id);
+ALTER TABLE hotlist_look_backs ADD CONSTRAINT hotlist_look_backs_hotlist_id_fkey FOREIGN KEY (hotlist_id) REFERENCES hotlists(id);
+ALTER TABLE hotlist_look_backs ADD CONSTRAINT hotlist_look_backs_kind_check CHECK ((kind = ANY (ARRAY['CHANGE'::text, 'REQUESTED'::text])));
+ALTER TABLE hotlist_look_backs ADD CONSTRAINT hotlist_look_backs_state_check CHECK ((state = ANY (ARRAY['WAITING'::text, 'RUNNING'::text, 'DONE'::text, 'CANCELLED'::text, 'FAILED'::text])));
+ALTER TABLE hotlists ADD CONSTRAINT hotlists_pkey PRIMARY KEY (id);
+ALTER TABLE hotlists ADD CONSTRAINT hotlists_hit_days_check CHECK ((hit_days > 0));
+ALTER TABLE hotlists ADD CONSTRAINT hotlists_max_differences_check CHECK (((max_differences >= 1) AND (max_differences <= 2)));
+ALTER TABLE hotlists ADD CONSTRAINT hotlists_min_confidence_check CHECK (((min_confidence >= 0) AND (min_confidence <= 100)));
+ALTER TABLE hotlists ADD CONSTRAINT hotlists_priority_check CHECK (((priority >= 1) AND (priority <= 4)));
+ALTER TABLE hotlists ADD CONSTRAINT hotlists_repeat_minutes_check CHECK (((repeat_minutes >= 0) AND (repeat_minutes <= 1440)));
+ALTER TABLE hotlists ADD CONSTRAINT hotlists_stale_after_hours_check CHECK ((stale_after_hours > 0));
+ALTER TABLE hotlists ADD CONSTRAINT hotlists_tolerance_check CHECK ((tolerance = ANY (ARRAY['EXACT'::text, 'CONFUSABLE'::text, 'ONE_OFF'::text])));
+ALTER TABLE hotlists ADD CONSTRAINT hotlists_verification_check CHECK ((verification = ANY (ARRAY['ALWAYS'::text, 'WHEN_UNSURE'::text, 'NEVER'::text])));
 ALTER TABLE image_checks ADD CONSTRAINT image_checks_pkey PRIMARY KEY (only_row);
 ALTER TABLE image_checks ADD CONSTRAINT image_checks_only_row_check CHECK (only_row);
 ALTER TABLE image_segments ADD CONSTRAINT image_segments_name_key UNIQUE (name);
@@ -1231,6 +1403,19 @@ CREATE INDEX events_to_follow_up_by_event ON public.events_to_follow_up USING bt
 CREATE INDEX events_to_follow_up_by_turn ON public.events_to_follow_up USING btree (attempts, retry_at);
 CREATE INDEX external_identities_of_user ON public.external_identities USING btree (user_id);
 CREATE INDEX held_events_by_event ON public.held_events USING btree (event_id);
+CREATE INDEX hotlist_entries_by_key ON public.hotlist_entries USING btree (confusable_key);
+CREATE INDEX hotlist_entries_by_plate ON public.hotlist_entries USING btree (hotlist_id, plate_key);
+CREATE INDEX hotlist_entries_ended ON public.hotlist_entries USING btree (hotlist_id, to_version) WHERE (to_version IS NOT NULL);
+CREATE INDEX hotlist_entries_patterns ON public.hotlist_entries USING btree (hotlist_id) WHERE (plate_key ~~ '%*%'::text);
+CREATE INDEX hotlist_entries_since ON public.hotlist_entries USING btree (hotlist_id, from_version);
+CREATE INDEX hotlist_imports_due ON public.hotlist_imports USING btree (due_at) WHERE (due_at IS NOT NULL);
+CREATE INDEX hotlist_imports_of_list ON public.hotlist_imports USING btree (hotlist_id, at, id);
+CREATE INDEX hotlist_look_backs_due ON public.hotlist_look_backs USING btree (due_at) WHERE (due_at IS NOT NULL);
+CREATE INDEX hotlist_look_backs_of_list ON public.hotlist_look_backs USING btree (hotlist_id, created_at, id);
+CREATE INDEX hotlist_near_by_text ON public.hotlist_near USING btree (near);
+CREATE INDEX hotlist_near_of_entry ON public.hotlist_near USING btree (hotlist_id, entry_id);
+CREATE INDEX hotlist_staged_by_entry ON public.hotlist_staged USING btree (import_id, id, line DESC);
+CREATE UNIQUE INDEX hotlists_by_name ON public.hotlists USING btree (gantry_fold(name)) WHERE (deleted_at IS NULL);
 CREATE INDEX images_by_segment ON public.images USING btree (segment) WHERE (segment IS NOT NULL);
 CREATE INDEX incident_events_by_event ON public.incident_events USING btree (event_id);
 CREATE INDEX incident_images_by_image ON public.incident_images USING btree (sha256);
@@ -1277,6 +1462,9 @@ CREATE INDEX traffic_periods_by_start ON public.traffic_periods USING btree (sen
 CREATE INDEX traffic_places_of_sensor ON public.traffic_places USING btree (sensor_id);
 CREATE INDEX traffic_reviews_of_place ON public.traffic_reviews USING btree (place_id, id);
 CREATE INDEX traffic_unjudged_by_day ON public.traffic_unjudged USING btree (day);
+CREATE INDEX hits_by_creation ON public.watchlist_alerts USING btree (created_at, id) WHERE (hotlist_id IS NOT NULL);
+CREATE INDEX hits_new ON public.watchlist_alerts USING btree (priority DESC, created_at, id) WHERE (state = 'NEW'::text);
+CREATE INDEX hits_of_list ON public.watchlist_alerts USING btree (hotlist_id, created_at, id) WHERE (hotlist_id IS NOT NULL);
 CREATE INDEX watchlist_alerts_by_creation ON public.watchlist_alerts USING btree (created_at, id);
 CREATE INDEX watchlist_alerts_by_urgency ON public.watchlist_alerts USING btree (priority DESC, created_at, id) WHERE (acknowledged_at IS NULL);
 CREATE INDEX watchlist_alerts_of_vehicle ON public.watchlist_alerts USING btree (entry_id, sensor_id, vehicle_key, last_read_at) WHERE (vehicle_key IS NOT NULL);

@@ -9,25 +9,17 @@ import { showsPlate } from './plate-fields.ts';
 import { messagesOf, resumable } from './realtime.ts';
 import { optionalText } from './text.ts';
 import { timeRange } from './time.ts';
+import { hitOutcomes, hitStates, rejectionCodes } from './values.ts';
 
 // Hits: reads of plates that are on hotlists, and what people decided about them.
 
-export const hitState = z
-  .enum(['NEW', 'CONFIRMED', 'REJECTED', 'EXPIRED'])
-  .describe('EXPIRED: nobody decided in time.');
+export const hitState = z.enum(hitStates).describe('EXPIRED: nobody decided in time.');
 export type HitState = z.infer<typeof hitState>;
 
-export const rejectionCode = z.enum([
-  'MISREAD',
-  'OTHER_REGION',
-  'OTHER_VEHICLE',
-  'LIST_OUTDATED',
-  'TEST',
-  'OTHER',
-]);
+export const rejectionCode = z.enum(rejectionCodes);
 export type RejectionCode = z.infer<typeof rejectionCode>;
 
-export const hitOutcome = z.enum(['STOPPED', 'FOUND', 'PASSED_ON', 'NOT_FOUND', 'NOT_PURSUED']);
+export const hitOutcome = z.enum(hitOutcomes);
 export type HitOutcome = z.infer<typeof hitOutcome>;
 
 export const hitKind = z

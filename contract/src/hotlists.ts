@@ -7,8 +7,10 @@ import { role } from './permissions.ts';
 import { person } from './person.ts';
 import { PLATE_RULES, plateKey } from './plate.ts';
 import { showsPlate } from './plate-fields.ts';
+import { plateRegion } from './plate-regions.ts';
 import { editableText, optionalText, searchText, text, trimmedText } from './text.ts';
 import { timeInput } from './time.ts';
+import { hotlistDelimiters, hotlistEncodings, hotlistTolerances, hotlistVerifications } from './values.ts';
 
 // Hotlists: lists of plates in versions, and how they are imported. Their hits are in hits.ts.
 
@@ -32,26 +34,18 @@ export const MAX_HOTLIST_FILE_BYTES = 268_435_456;
 export const MAX_HOTLIST_LINES = 1_000_000;
 
 export const hotlistVerification = z
-  .enum(['ALWAYS', 'WHEN_UNSURE', 'NEVER'])
+  .enum(hotlistVerifications)
   .describe(
     'Which hits a person has to confirm before others than verifiers learn of them. WHEN_UNSURE: those with a difference, without an image, or with a confidence that is unknown or less than `minConfidence`.',
   );
 export type HotlistVerification = z.infer<typeof hotlistVerification>;
 
 export const hotlistTolerance = z
-  .enum(['EXACT', 'CONFUSABLE', 'ONE_OFF'])
+  .enum(hotlistTolerances)
   .describe(
     'How a read may differ from a listed plate. CONFUSABLE: in up to `maxDifferences` characters that look alike. ONE_OFF: in one character that is wrong, missing or additional; such hits are always verified.',
   );
 export type HotlistTolerance = z.infer<typeof hotlistTolerance>;
-
-/** ISO 3166-1 alpha-2, optionally with a subdivision. */
-const REGION = /^[A-Z]{2}(-[A-Z0-9]{1,3})?$/;
-export const plateRegion = z
-  .string()
-  .trim()
-  .toUpperCase()
-  .regex(REGION, 'Use a country such as AT (ISO 3166-1), or a country and a part of it such as US-CA');
 
 export const hotlistImportMode = z
   .enum(['COMPLETE', 'ADD', 'REMOVE'])
@@ -73,7 +67,6 @@ export type HotlistSource = z.infer<typeof hotlistSource>;
 
 /** Maximum number of further columns of an entry. */
 const MAX_EXTRA = 10;
-export const hotlistDelimiters = [',', ';', ':', 'TAB'] as const;
 
 /** A column of a file. */
 const place = z.union([
@@ -88,7 +81,7 @@ export type HotlistColumn = z.infer<typeof place>;
 
 const templateFields = {
   encoding: z
-    .enum(['AUTO', 'UTF-8', 'UTF-16', 'WINDOWS-1252'])
+    .enum(hotlistEncodings)
     .describe('AUTO: UTF-16 if the file begins with its mark, otherwise UTF-8.'),
   layout: z.enum(['DELIMITED', 'FIXED']),
   delimiter: z.enum(hotlistDelimiters),
@@ -101,16 +94,16 @@ const templateFields = {
     format: text(50, 1).describe('As `yyyy-MM-dd`, `dd.MM.yyyy HH:mm` or `MM/dd/yy`; `iso` for ISO 8601.'),
     zone: text(100, 1).nullable().describe("An IANA time zone. null: the service's time zone."),
   }),
-  defaultRegion: plateRegion.nullable().describe('The region of lines without one.'),
+  defaultRegion: z.string().nullable().describe('The region of lines without one.'),
   defaultReason: text(500, 1).describe('The reason of lines without one.'),
 };
 const columnFields = {
   number: place.describe('The column with the number plate.'),
-  region: place.nullable(),
-  reason: place.nullable(),
-  reference: place.nullable(),
-  from: place.nullable(),
-  until: place.nullable(),
+  region: place.nullable().describe('The column with the region.'),
+  reason: place.nullable().describe('The column with the reason.'),
+  reference: place.nullable().describe('The column with the reference.'),
+  from: place.nullable().describe('The column with the time from which an entry is valid.'),
+  until: place.nullable().describe('The column with the time until which an entry is valid.'),
   extra: z
     .record(text(50, 1), place)
     .refine((value) => Object.keys(value).length <= MAX_EXTRA, `Use at most ${MAX_EXTRA} further columns`)
@@ -146,7 +139,7 @@ const templateInput = z
         zone: templateFields.dates.shape.zone.default(null),
       })
       .prefault({ format: 'iso' }),
-    defaultRegion: templateFields.defaultRegion.default(null),
+    defaultRegion: plateRegion.nullable().default(null).describe('The region of lines without one.'),
     defaultReason: templateFields.defaultReason.default('Listed'),
   })
   .describe(hotlistTemplate.description ?? '');

@@ -30,6 +30,7 @@ const planted = {
   hotlistId: '',
   listedId: '',
   hitId: '',
+  importId: '',
   image: '',
   noteImage: '',
 };
@@ -63,6 +64,17 @@ beforeAll(async () => {
   planted.hotlistId = (await gantry.ok('hotlists.create', { name: 'Stolen' }, { token: admin })).id;
   const entry = { hotlistId: planted.hotlistId, plate: PLATE, reason: `Stolen: ${PLATE}` };
   planted.listedId = (await gantry.ok('hotlists.addEntry', entry, { token: admin })).id;
+  const { body } = await gantry.fetch(`/hotlists/${planted.hotlistId}/file`, {
+    method: 'PUT',
+    headers: { authorization: `Bearer ${admin}` },
+    body: `plate,reason\n${PLATE},Stolen: ${PLATE}\n${PLATE}*,\n`,
+  });
+  planted.importId = body.id;
+  await gantry.ok('hotlists.stage', { importId: body.id }, { token: admin });
+  await eventually(
+    () => gantry.ok('hotlists.getImport', { id: body.id }, { token: admin }),
+    ({ state }) => state === 'REFUSED',
+  );
   const place = { name: 'Bridge', address: 'Bridge Road 1', kind: 'SEGMENT' };
   planted.locationId = (await gantry.ok('locations.create', place, { token: admin })).id;
   planted.apiKey = await gantry.registerSensor();
@@ -153,6 +165,9 @@ const inputs = (): Partial<Record<ProcedurePath, Input>> => {
     'watchlist.getAlert': { id: alertId },
     'watchlist.acknowledgeAlert': { id: alertId },
     'hotlists.getById': { id: planted.hotlistId },
+    'hotlists.getImports': { id: planted.hotlistId },
+    'hotlists.getImport': { id: planted.importId },
+    'hotlists.getLookBacks': { id: planted.hotlistId },
     'hotlists.getEntries': { hotlistId: planted.hotlistId },
     'hits.getById': { id: planted.hitId },
     'hits.getStats': { by: 'list' },
@@ -206,6 +221,7 @@ describe('users from whom plates are hidden', () => {
       'hits.getAll',
       'hits.getById',
       'hotlists.getEntries',
+      'hotlists.getImport',
       'incidents.getAll',
       'incidents.getById',
       'reports.getAnalytics',

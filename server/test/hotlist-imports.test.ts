@@ -1,6 +1,9 @@
 import type { HotlistEntry, HotlistImport, HotlistImportDetail } from '@gantry/contract/hotlists';
+import { plateKey } from '@gantry/contract/plate';
 import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
+import { prepareRange } from '../src/hotlists/staged-store.ts';
+import { findCandidates } from '../src/watchlist/hotlists-store.ts';
 import { eventually, sharedGantry } from './harness.ts';
 
 const gantry = await sharedGantry({ overrides: { timings: { sweepHotlistJobsMs: 50 } } });
@@ -131,6 +134,46 @@ describe('a file of a hotlist', () => {
     await ok('hotlists.addEntry', { hotlistId: id, plate: 'CD 7', reason: 'x' });
     const late = { id: raced.id, expectedVersion: raced.baseVersion };
     expect(await gantry.refusal('hotlists.applyImport', late, { token })).toMatchObject({ status: 409 });
+  });
+
+  it('is in force as a whole or not at all, wherever a process that applies it ends', async () => {
+    const { id } = await createList();
+    const lines = (plates: readonly string[]) => ['plate', ...plates].join('\n');
+    const plates = (from: number, until: number) =>
+      Array.from({ length: until - from }, (_, at) => `KL ${from + at}`);
+    await apply(await stage(id, lines(plates(0, 40))));
+    const before = await entriesOf(id);
+    const staged = await stage(id, lines(plates(20, 60)));
+    const { db } = gantry.app.context;
+    const isListed = async (plate: string) =>
+      (await findCandidates(db, [{ eventId: id, plateKey: plateKey(plate), patterns: [] }], false)).length;
+    // What a process leaves that is killed after some of the ranges: here, of the first half of the ids.
+    const ranges = [
+      { from: '00000000-0000-0000-0000-000000000000', until: '80000000-0000-0000-0000-000000000000' },
+      { from: '80000000-0000-0000-0000-000000000000', until: null },
+    ];
+    for (const range of ranges) {
+      await prepareRange(db, { importId: staged.id, hotlistId: id, mode: 'COMPLETE' }, 2, range, false);
+      expect(await entriesOf(id)).toEqual(before);
+      for (const plate of plates(0, 60))
+        expect([plate, await isListed(plate)]).toEqual([plate, before.includes(`${plate}||Listed|`) ? 1 : 0]);
+    }
+    // Another process begins anew.
+    expect(await apply(staged)).toMatchObject({
+      state: 'APPLIED',
+      version: 2,
+      added: 20,
+      removed: 20,
+      same: 20,
+    });
+    expect(await entriesOf(id)).toEqual(
+      plates(20, 60)
+        .map((plate) => `${plate}||Listed|`)
+        .sort(),
+    );
+    for (const plate of plates(0, 60))
+      expect([plate, await isListed(plate)]).toEqual([plate, Number(plate.slice(3)) >= 20 ? 1 : 0]);
+    expect(await ok('hotlists.getById', { id })).toMatchObject({ entryCount: 40 });
   });
 
   it.each([

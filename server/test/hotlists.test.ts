@@ -1,11 +1,19 @@
-import type { Hit } from '@gantry/contract/hits';
-import type { Hotlist, HotlistEntry } from '@gantry/contract/hotlists';
+import { mkdir, rename, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import type { Hit, HitDetail } from '@gantry/contract/hits';
+import type { Hotlist, HotlistEntry, HotlistLookBack } from '@gantry/contract/hotlists';
 import { describe, expect, it } from 'vitest';
-import { eventually, sharedGantry } from './harness.ts';
+import { removeOld } from '../src/hotlists/start.ts';
+import { findHotlistTroubles } from '../src/hotlists/store.ts';
+import { eventually, sharedGantry, untilBegun } from './harness.ts';
+import { png } from './sample-images.ts';
+import { openStream } from './sse.ts';
 
 type Json<Thing> = { [Field in keyof Thing]: Thing[Field] extends Date ? string : Thing[Field] };
 
-const gantry = await sharedGantry({ overrides: { timings: { sweepHotlistJobsMs: 50 } } });
+const gantry = await sharedGantry({
+  overrides: { timings: { sweepHotlistJobsMs: 50, sweepHotlistsMs: 100, hotlistChangeMs: [50, 200] } },
+});
 const admin = await gantry.tokenFor('ADMIN');
 const token = await gantry.tokenFor('OPERATOR');
 const field = await gantry.tokenFor('FIELD');
@@ -119,5 +127,259 @@ describe('a read of a listed plate', () => {
       { state: 'REJECTED' },
       { state: 'NEW', sightings: 1 },
     ]);
+  });
+});
+
+describe('a read with a region', () => {
+  it('hits entries of the same region, or of none, and is released at once if it is sure', async () => {
+    const plate = newPlate();
+    const { id } = await createList({ verification: 'WHEN_UNSURE', minConfidence: 80, repeatMinutes: 0 });
+    await list(id, plate, { region: 'US-CA' });
+    const images = [png().toString('base64')];
+    await read(plate, { plateRegion: 'US-NV', plateConfidence: 99, images });
+    expect(await hitsOf(id)).toEqual([]);
+    await read(plate, { plateRegion: 'US', plateConfidence: 80, images });
+    await read(plate, { plateRegion: 'US-CA', plateConfidence: 79, images });
+    await read(plate, { plateRegion: 'US-CA', plateConfidence: 90 });
+    await read(plate, { images });
+    const hits = await hitsOf(id);
+    expect(
+      hits.map(({ readRegion, confidence, releasedAt }) => [readRegion, confidence, releasedAt !== null]),
+    ).toEqual([
+      ['US', 80, true],
+      ['US-CA', 79, false],
+      ['US-CA', 90, false],
+      [null, null, false],
+    ]);
+  });
+});
+
+describe('who sees a hit', () => {
+  it.each([
+    // The list is covert, the hit released: who sees it in hits.getAll, and whether it is an alert.
+    { covert: false, isReleased: false, seenBy: ['ADMIN', 'OPERATOR'], isAlert: false },
+    { covert: false, isReleased: true, seenBy: ['ADMIN', 'OPERATOR', 'FIELD'], isAlert: true },
+    { covert: true, isReleased: false, seenBy: ['ADMIN'], isAlert: false },
+    { covert: true, isReleased: true, seenBy: ['ADMIN'], isAlert: false },
+    { covert: true, isReleased: true, visibleTo: ['FIELD'], seenBy: ['ADMIN', 'FIELD'], isAlert: false },
+    { covert: true, isReleased: false, visibleTo: ['FIELD'], seenBy: ['ADMIN'], isAlert: false },
+    {
+      covert: true,
+      isReleased: false,
+      visibleTo: ['OPERATOR'],
+      seenBy: ['ADMIN', 'OPERATOR'],
+      isAlert: false,
+    },
+    {
+      covert: true,
+      isReleased: true,
+      isOwnedByOperator: true,
+      seenBy: ['ADMIN', 'OPERATOR'],
+      isAlert: false,
+    },
+  ])('%j', async ({ covert, isReleased, visibleTo = [], isOwnedByOperator = false, seenBy, isAlert }) => {
+    const plate = newPlate();
+    const { id: hotlistId } = await createList(
+      { covert, visibleTo, verification: isReleased ? 'NEVER' : 'ALWAYS' },
+      isOwnedByOperator ? token : admin,
+    );
+    const streams = await Promise.all(
+      [admin, token, field].map((who) => openStream(gantry.url, 'hits.onHit', { token: who })),
+    );
+    const alerts = await openStream(gantry.url, 'watchlist.onAlert', { token: admin });
+    const all = await openStream(gantry.url, 'live.onAny', { token: field });
+    await Promise.all([...streams, alerts, all].map(untilBegun));
+    const entry = await ok<{ id: string }>(
+      'hotlists.addEntry',
+      { hotlistId, plate, reason: 'Stolen' },
+      admin,
+    );
+    await read(plate);
+    const who: Record<string, string> = { ADMIN: admin, OPERATOR: token, FIELD: field };
+    const [hit] = await hitsOf(hotlistId, admin);
+    for (const role of ['ADMIN', 'OPERATOR', 'FIELD']) {
+      const isSeen = seenBy.includes(role);
+      expect([role, (await hitsOf(hotlistId, who[role])).length]).toEqual([role, isSeen ? 1 : 0]);
+      const { status } = await gantry.call('hits.getById', { id: hit?.id }, { token: who[role] ?? '' });
+      expect([role, status]).toEqual([role, isSeen ? 200 : 404]);
+      const { groups } = await ok<{ groups: { key: string }[] }>('hits.getStats', { by: 'list' }, who[role]);
+      expect([role, groups.some(({ key }) => key === hotlistId)]).toEqual([role, isSeen]);
+      if (role === 'FIELD') continue;
+      const lists = await gantry.call('hotlists.getById', { id: hotlistId }, { token: who[role] ?? '' });
+      expect([role, lists.status === 200]).toEqual([role, isSeen || !covert || visibleTo.includes(role)]);
+    }
+    const { total } = await ok<{ total: number }>('watchlist.getAlerts', { entryId: entry.id }, admin);
+    expect(total).toBe(isAlert ? 1 : 0);
+    expect((await gantry.call('watchlist.acknowledgeAlert', { id: hit?.id }, { token: admin })).status).toBe(
+      isAlert ? 200 : 404,
+    );
+    // A later alert of the watchlist, that everybody sees, ends the wait.
+    const last = newPlate();
+    const { id: lastId } = await ok<{ id: string }>('watchlist.create', { pattern: last, reason: 'End' });
+    await read(last);
+    const about = (messages: readonly { data: unknown }[], text: string) =>
+      messages.some(({ data }) => JSON.stringify(data).includes(text));
+    await eventually(
+      async () => [alerts, all].every(({ messages }) => about(messages, lastId)),
+      (ended) => ended,
+    );
+    expect(about(alerts.messages, entry.id)).toBe(isAlert);
+    expect(
+      about(
+        all.messages.filter(({ data }) => data.type === 'hits'),
+        entry.id,
+      ),
+    ).toBe(seenBy.includes('FIELD'));
+    for (const [index, role] of ['ADMIN', 'OPERATOR', 'FIELD'].entries()) {
+      expect([role, about(streams[index]?.messages ?? [], entry.id)]).toEqual([role, seenBy.includes(role)]);
+    }
+    for (const stream of [...streams, alerts, all]) stream.close();
+  });
+});
+
+describe('a look-back', () => {
+  const lookedBack = (id: string) =>
+    eventually(
+      async () => (await ok<{ lookBacks: HotlistLookBack[] }>('hotlists.getLookBacks', { id })).lookBacks,
+      (all) => all.every(({ state }) => state === 'DONE'),
+    );
+
+  it('finds the reads of the minutes before a change, without an alert', async () => {
+    const plate = newPlate();
+    const { id } = await createList({ verification: 'NEVER' });
+    const eventId = await read(plate);
+    const { id: entryId } = await list(id, plate);
+    await eventually(
+      () => hitsOf(id),
+      (hits) => hits.length > 0,
+    );
+    expect(await hitsOf(id)).toMatchObject([{ kind: 'LOOK_BACK', eventId, entryId }]);
+  });
+
+  it('finds the reads of past days, by the same rules as live ones', async () => {
+    const { id } = await createList({ tolerance: 'CONFUSABLE', maxDifferences: 1 });
+    const plate = `LB ${++count} 0O8X`;
+    const days = (n: number) => ({ timestamp: new Date(Date.now() - n * 86_400_000).toISOString() });
+    await read(plate, days(3));
+    await read(plate.replace('8', 'B'), days(2));
+    await read(plate.replace('0O8', 'OOB'), days(2));
+    await read(plate, days(20));
+    // Otherwise the look-back after the change finds them.
+    await gantry.pool.query(
+      `UPDATE events SET created_at = now() - interval '1 hour' WHERE plate LIKE 'LB %'`,
+    );
+    const { id: entryId } = await list(id, plate);
+    const sent = await ok<HotlistLookBack>('hotlists.lookBack', { id, entryIds: [entryId], days: 10 });
+    expect(sent).toMatchObject({ state: 'WAITING', plates: 1 });
+    const [done] = (await lookedBack(id)).filter(({ kind }) => kind === 'REQUESTED');
+    expect(done).toMatchObject({ hits: 2, done: 1, requestedBy: { name: 'OPERATOR Tester' } });
+    const hits = await hitsOf(id);
+    expect(hits.map(({ kind, differences }) => [kind, differences]).sort()).toEqual([
+      ['LOOK_BACK', 0],
+      ['LOOK_BACK', 1],
+    ]);
+    await ok('hotlists.lookBack', { id, version: 1, days: 30 });
+    await lookedBack(id);
+    expect(await hitsOf(id)).toHaveLength(3);
+    expect(await gantry.refusal('hotlists.lookBack', { id, version: 9 }, { token })).toMatchObject({
+      status: 400,
+    });
+  });
+});
+
+describe('hits in the course of time', () => {
+  it('expire if nobody decides, and are removed after the days of their list, unless they are new or held', async () => {
+    const plate = newPlate();
+    const { id: hotlistId } = await createList({ hitDays: 1, repeatMinutes: 0 });
+    await list(hotlistId, plate);
+    for (let n = 0; n < 3; n++) await read(plate);
+    const hits = await hitsOf(hotlistId);
+    expect(hits).toHaveLength(3);
+    await gantry.pool.query(
+      `UPDATE watchlist_alerts SET created_at = now() - interval '25 hours' WHERE id = ANY ($1)`,
+      [hits.slice(0, 2).map(({ id }) => id)],
+    );
+    await eventually(
+      () => hitsOf(hotlistId),
+      (all) => all.filter(({ state }) => state === 'EXPIRED').length === 2,
+    );
+    expect(await gantry.refusal('hits.confirm', { id: hits[0]?.id }, { token })).toMatchObject({
+      status: 409,
+      message: expect.stringContaining('expired'),
+    });
+    await ok('storage.setHold', { eventIds: [hits[1]?.eventId], reason: 'Court' }, admin);
+    await gantry.pool.query(
+      `UPDATE watchlist_alerts SET created_at = now() - interval '25 hours' WHERE hotlist_id = $1`,
+      [hotlistId],
+    );
+    await ok('hits.confirm', { id: hits[2]?.id }).catch(() => undefined);
+    await gantry.pool.query(`UPDATE watchlist_alerts SET state = 'NEW' WHERE id = $1`, [hits[2]?.id]);
+    const { db, hotlistFiles } = gantry.app.context;
+    await removeOld(db, hotlistFiles, Date.now(), () => false);
+    expect((await hitsOf(hotlistId)).map(({ id }) => id).sort()).toEqual([hits[1]?.id, hits[2]?.id].sort());
+  });
+
+  it('have an outcome once they are confirmed, which can be corrected', async () => {
+    const plate = newPlate();
+    const { id: hotlistId } = await createList();
+    await list(hotlistId, plate);
+    await read(plate);
+    const { id } = await theHit(hotlistId);
+    const early = { id, outcome: 'STOPPED' };
+    expect(await gantry.refusal('hits.setOutcome', early, { token })).toMatchObject({ status: 409 });
+    await ok('hits.confirm', { id });
+    await ok('hits.setOutcome', early);
+    const again = await gantry.refusal('hits.setOutcome', { id, outcome: 'FOUND' }, { token: admin });
+    expect(again).toMatchObject({
+      status: 409,
+      message: expect.stringContaining('OPERATOR Tester set the outcome STOPPED'),
+    });
+    await ok('hits.setOutcome', { id, outcome: 'NOT_FOUND', note: 'Wrong street', correct: true }, admin);
+    const { outcome, history } = await ok<HitDetail>('hits.getById', { id });
+    expect([outcome, history.map((each) => each.outcome)]).toEqual([
+      'NOT_FOUND',
+      [null, 'STOPPED', 'NOT_FOUND'],
+    ]);
+  });
+});
+
+describe('a list with a source', () => {
+  it('takes files from its folder, one after another, and none with a wrong checksum', async () => {
+    const { id } = await createList({ source: { type: 'FOLDER' } });
+    const inbox = gantry.app.context.hotlistFiles.inboxOf(id);
+    await mkdir(inbox, { recursive: true });
+    await writeFile(join(inbox, 'bad.csv.sha256'), `${'0'.repeat(64)}  bad.csv`);
+    await writeFile(join(inbox, 'bad.csv'), 'plate\nFO 1\n');
+    const state = () => ok<Hotlist>('hotlists.getById', { id });
+    await eventually(state, ({ sourceProblem }) => sourceProblem !== null);
+    expect((await state()).sourceProblem).toContain('bad.csv does not have the checksum');
+    expect(await findHotlistTroubles(gantry.app.context.db, Date.now())).toContainEqual(
+      expect.objectContaining({ hotlistId: id, trouble: 'SOURCE' }),
+    );
+    await writeFile(join(inbox, 'good.csv.part'), 'plate\nFO 1\nFO 2\n');
+    await rename(join(inbox, 'good.csv.part'), join(inbox, 'good.csv'));
+    expect(await eventually(state, ({ version }) => version === 1)).toMatchObject({ entryCount: 2 });
+    await eventually(state, ({ sourceProblem }) => sourceProblem === null);
+    await writeFile(join(inbox, 'next.csv'), 'plate\n');
+    await eventually(
+      () => ok<{ imports: { state: string }[] }>('hotlists.getImports', { id }),
+      ({ imports }) => imports[0]?.state === 'REFUSED',
+    );
+    expect(await state()).toMatchObject({ version: 1, entryCount: 2 });
+    expect(await findHotlistTroubles(gantry.app.context.db, Date.now())).toContainEqual(
+      expect.objectContaining({ hotlistId: id, trouble: 'REFUSED', detail: 'The file has no valid line' }),
+    );
+    await ok('hotlists.update', { id, staleAfterHours: 1 });
+    const later = Date.now() + 2 * 3_600_000;
+    expect(await findHotlistTroubles(gantry.app.context.db, later)).toContainEqual(
+      expect.objectContaining({ hotlistId: id, trouble: 'STALE' }),
+    );
+  });
+
+  it('refuses addresses without https, and those of the own network', async () => {
+    const url = (address: string) =>
+      createList({ source: { type: 'URL', url: address } }).then(() => 'created', String);
+    expect(await url('http://example.org/list.csv')).toContain('Use an address with https');
+    expect(await url('https://127.0.0.1/list.csv')).toContain('not on the public internet');
   });
 });

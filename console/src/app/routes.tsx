@@ -145,6 +145,27 @@ const watchlist = createRoute({
   component: lazyPage(() => import('../pages/watchlist/watchlist-page.tsx'), 'WatchlistPage', 'watchlist'),
 });
 
+const hits = createRoute({
+  getParentRoute: () => shell,
+  path: '/hits',
+  validateSearch: readSearch({ state: oneOf(['NEW', 'CONFIRMED', 'REJECTED', 'EXPIRED']), hit: text() }),
+  component: lazyPage(() => import('../pages/hits/hits-page.tsx'), 'HitsPage', 'hits'),
+});
+
+const hotlists = createRoute({
+  getParentRoute: () => shell,
+  path: '/hotlists',
+  validateSearch: readSearch({ create: flag, list: text() }),
+  component: lazyPage(() => import('../pages/hotlists/hotlists-page.tsx'), 'HotlistsPage', 'hotlists'),
+});
+
+const hotlist = createRoute({
+  getParentRoute: () => shell,
+  path: '/hotlists/$hotlistId',
+  validateSearch: readSearch({}),
+  component: lazyPage(() => import('../pages/hotlists/hotlist-page.tsx'), 'HotlistPage', 'hotlists'),
+});
+
 const sensors = createRoute({
   getParentRoute: () => shell,
   path: '/sensors',
@@ -331,6 +352,9 @@ export const router = createRouter({
       incidents,
       incident,
       watchlist,
+      hits,
+      hotlists,
+      hotlist,
       sensors,
       sensor,
       connection,

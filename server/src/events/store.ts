@@ -101,7 +101,7 @@ export async function getEvent(db: Executor, id: string): Promise<EventDetail> {
   };
 }
 
-interface StoredEvent extends Record<string, unknown> {
+interface StoredEvent extends PassageRecord {
   id: string;
   event_type: EventType;
   violation_type: string | null;
@@ -138,13 +138,13 @@ function textOf(field: string): SQL {
 }
 
 /**
- * Stored events as their effects need them: without images, tags, passage and content hash, and of the metadata, which may have
+ * Stored events as their effects need them: without images, tags and content hash, and of the metadata, which may have
  * megabytes, with only what determines their incidents. Ids that do not exist are left out.
  */
 export async function findStoredRows(db: Executor, ids: readonly string[]): Promise<StoredRow[]> {
   const { rows } = await db.execute<StoredEvent>(sql`
     SELECT id, event_type, violation_type, vehicle_type, severity, sensor_id, sensor_name, location_id, location_name,
-      plate, vehicle_speed, description, location::text, created_at, processed, archived,
+      plate, vehicle_speed, description, location::text, created_at, processed, archived, ${sql.raw(PASSAGE_COLUMNS)},
       ${textOf('incidentType')} AS incident_type, ${textOf('incidentKey')} AS incident_key,
       ${textOf('incidentEnd')} AS incident_end, ${textOf('record')} AS record
     FROM events WHERE id = ANY (${sql.param(ids)}::uuid[])`);
@@ -172,7 +172,7 @@ export async function findStoredRows(db: Executor, ids: readonly string[]): Prom
     }),
     imagesJson: null,
     tagsJson: null,
-    passage: null,
+    passage: passageOf(row),
     contentHash: null,
     createdAt: new Date(row.created_at),
     processed: row.processed,

@@ -1,6 +1,6 @@
 import type { HotlistColumn, HotlistTemplate } from '@gantry/contract/hotlists';
-import { plateRegion } from '@gantry/contract/hotlists';
 import { plateKey } from '@gantry/contract/plate';
+import { plateRegion } from '@gantry/contract/plate-regions';
 import { isStorableText } from '@gantry/contract/text';
 import { EARLIEST_EVENT } from '@gantry/contract/time-bounds';
 import { DateTime, IANAZone } from 'luxon';

@@ -30,9 +30,9 @@ import {
   PREFLIGHT_HEADERS,
   REST_PREFLIGHT_HEADERS,
 } from '../rpc/headers.ts';
-import { serveAcknowledgement } from './acknowledge.ts';
 import type { WatchlistServices } from '../watchlist/start.ts';
 import type { WebhookServices } from '../webhooks/start.ts';
+import { serveAcknowledgement } from './acknowledge.ts';
 import {
   closeUnused,
   followConnections,

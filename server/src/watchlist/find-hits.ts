@@ -74,8 +74,11 @@ function readOf(row: StoredRow): PlateRead {
 }
 
 /** What a device said about its read of the plate. */
-function qualityOf(_row: StoredRow): { readonly region: string | null; readonly confidence: number | null } {
-  return { region: null, confidence: null };
+function qualityOf({ passage }: StoredRow): {
+  readonly region: string | null;
+  readonly confidence: number | null;
+} {
+  return { region: passage?.plateRegion ?? null, confidence: passage?.plateConfidence ?? null };
 }
 
 function isoOf(time: number | null): string | null {

@@ -1,6 +1,8 @@
 import 'i18next';
 import type account from '../../pages/account/locale/en.json';
 import type administration from '../../pages/administration/locale/en.json';
+import type hits from '../../pages/hits/locale/en.json';
+import type hotlists from '../../pages/hotlists/locale/en.json';
 import type incidents from '../../pages/incidents/locale/en.json';
 import type locations from '../../pages/locations/locale/en.json';
 import type overview from '../../pages/overview/locale/en.json';
@@ -32,6 +34,8 @@ declare module 'i18next' {
       common: typeof common;
       connections: typeof connections;
       events: typeof events;
+      hits: typeof hits;
+      hotlists: typeof hotlists;
       incidents: typeof incidents;
       locations: typeof locations;
       map: typeof map;

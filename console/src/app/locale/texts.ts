@@ -23,6 +23,8 @@ export type PageNamespace =
   | 'account'
   | 'administration'
   | 'connections'
+  | 'hits'
+  | 'hotlists'
   | 'incidents'
   | 'locations'
   | 'overview'

@@ -13,6 +13,7 @@ export interface Page {
     | 'events'
     | 'incidents'
     | 'watchlist'
+    | 'hits'
     | 'sensors'
     | 'locations'
     | 'traffic'
@@ -38,6 +39,7 @@ export const pages: readonly Page[] = [
     feature: 'incidents',
   },
   { to: '/watchlist', name: 'watchlist', icon: 'watchlist', key: 'w', permission: 'manageIncidents' },
+  { to: '/hits', name: 'hits', icon: 'high', key: 'h', permission: 'manageIncidents' },
   { to: '/sensors', name: 'sensors', icon: 'sensor', key: 's' },
   { to: '/locations', name: 'locations', icon: 'location', key: 'l', feature: 'locations' },
   { to: '/traffic', name: 'traffic', icon: 'traffic', key: 't', feature: 'traffic' },

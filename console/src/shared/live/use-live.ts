@@ -23,6 +23,7 @@ const changed: Readonly<Partial<Record<AnyMessage['type'], readonly QueryKey[]>>
   sensors: [service.sensors.pathKey()],
   incidents: [service.incidents.pathKey()],
   watchlist: [service.watchlist.getAlerts.pathKey()],
+  hits: [service.hits.pathKey()],
 };
 
 /**
@@ -33,6 +34,7 @@ const followed: readonly QueryKey[] = [
   service.sensors.pathKey(),
   service.incidents.pathKey(),
   service.watchlist.getAlerts.pathKey(),
+  service.hits.pathKey(),
   service.events.getRecent.pathKey(),
 ];
 

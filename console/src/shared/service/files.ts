@@ -4,14 +4,23 @@ import { currentSession } from '../session/session.ts';
 
 /** Downloads a file from the service, such as an image or a report. @throws GantryError as API requests do */
 export async function fetchFile(address: string, signal?: AbortSignal): Promise<Blob> {
+  return (await request(address, { signal: signal ?? null })).blob();
+}
+
+/** Sends a file as the body of a request. @returns what the service made of it @throws GantryError as API requests do */
+export async function sendFile(address: string, file: File): Promise<{ readonly id: string }> {
+  return (await request(address, { method: 'PUT', body: file })).json();
+}
+
+async function request(address: string, init: RequestInit): Promise<Response> {
   const token = currentSession()?.token;
   const answer = await fetch(address, {
+    ...init,
     headers: token === undefined ? {} : { authorization: `Bearer ${token}` },
-    signal: signal ?? null,
   }).catch((cause: unknown) => {
     throw new GantryError('UNREACHABLE', 'The service cannot be reached', { cause });
   });
-  if (answer.ok) return answer.blob();
+  if (answer.ok) return answer;
   if (answer.status === 401) setSessionEnded(true);
   const { code, message } = await failureIn(answer);
   const requestId = answer.headers.get('x-request-id') ?? undefined;

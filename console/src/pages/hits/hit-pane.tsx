@@ -1,0 +1,214 @@
+import type { Hit, RejectionCode } from '@gantry/contract/hits';
+import { hitOutcomes, rejectionCodes } from '@gantry/contract/values';
+import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query';
+import { Link } from '@tanstack/react-router';
+import { useRef } from 'react';
+import { useTranslation } from 'react-i18next';
+import { isKept, useImage } from '../../shared/events/use-image.ts';
+import { Failure } from '../../shared/service/failure.tsx';
+import { api, service } from '../../shared/service/service.ts';
+import { useMay } from '../../shared/session/session.ts';
+import { Moment } from '../../shared/time/moment.tsx';
+import { Button } from '../../ui/button.tsx';
+import { Field } from '../../ui/field.tsx';
+import { Facts } from '../../ui/panel.tsx';
+import { useShortcuts } from '../../ui/shortcuts.tsx';
+import { differences } from './differences.ts';
+
+/** A hit with the image of the read, large, and both plates in the same type, with the commands for a decision. */
+export function HitPane({ hit }: { readonly hit: Hit }) {
+  const { t } = useTranslation('hits');
+  const { data: event } = useQuery(service.events.getById.queryOptions({ id: hit.eventId }));
+  const { data: detail } = useQuery(service.hits.getById.queryOptions({ id: hit.id }));
+  const images = (event?.images ?? []).filter(isKept);
+  return (
+    <section
+      aria-label={t('details')}
+      className="flex min-h-0 min-w-0 grow flex-col gap-4 overflow-y-auto p-4"
+    >
+      <div className="flex flex-wrap gap-3">
+        {images.map((reference, index) => (
+          <ReadImage key={reference} reference={reference} isFirst={index === 0} />
+        ))}
+        {event && images.length === 0 && <p className="text-muted">{t('noImage')}</p>}
+      </div>
+      <Plates hit={hit} />
+      <div className="flex flex-wrap items-start gap-6">
+        <Facts
+          facts={[
+            [t('fields.reason'), <bdi key="reason">{hit.reason}</bdi>],
+            [t('fields.reference'), hit.reference && <bdi key="reference">{hit.reference}</bdi>],
+            [t('fields.list'), <bdi key="list">{hit.hotlist.name}</bdi>],
+            [t('fields.region'), `${hit.listedRegion ?? t('unknown')} / ${hit.readRegion ?? t('unknown')}`],
+            [t('fields.confidence'), hit.confidence === null ? null : `${hit.confidence} %`],
+            [t('fields.place'), <bdi key="place">{hit.locationName ?? hit.sensorName}</bdi>],
+            [t('fields.read'), <Moment key="read" at={hit.timestamp} />],
+            [t('fields.lastSeen'), hit.sightings > 1 ? <Moment key="seen" at={hit.lastSeenAt} /> : null],
+            [t('fields.sightings'), hit.sightings > 1 ? hit.sightings : null],
+          ]}
+        />
+        <Link to="/events" search={{ event: hit.eventId }} className="text-accent underline">
+          {t('event')}
+        </Link>
+      </div>
+      <Commands hit={hit} />
+      <ol aria-label={t('history')} className="flex flex-col gap-1">
+        {detail?.history.map(({ at, by, action, code, outcome, note }) => (
+          <li key={at.toISOString()} className="flex flex-wrap gap-x-2">
+            <span>{t(`actions.${action}`)}</span>
+            {code && <span>{t(`codes.${code}`)}</span>}
+            {outcome && <span>{t(`outcomes.${outcome}`)}</span>}
+            {by && <bdi>{by.name}</bdi>}
+            <Moment at={at} className="text-muted" />
+            {note && <bdi className="w-full whitespace-pre-wrap">{note}</bdi>}
+          </li>
+        ))}
+      </ol>
+    </section>
+  );
+}
+
+function ReadImage({ reference, isFirst }: { readonly reference: string; readonly isFirst: boolean }) {
+  const { t } = useTranslation('hits');
+  const { address, error } = useImage(reference);
+  if (error) return <Failure error={error} />;
+  if (address === null) return null;
+  return (
+    <img
+      src={address}
+      alt={t('image')}
+      className={isFirst ? 'max-h-[55vh] max-w-full rounded-md' : 'max-h-40 rounded-md'}
+    />
+  );
+}
+
+/** The plate as it was read above the listed one. Characters in which they differ are marked. */
+function Plates({ hit }: { readonly hit: Hit }) {
+  const { t } = useTranslation('hits');
+  const [read, listed] = differences(hit.licensePlateNumber, hit.listedPlate);
+  return (
+    <dl className="flex flex-col gap-2">
+      {[
+        { name: t('fields.plate'), parts: read },
+        { name: t('fields.listed'), parts: listed },
+      ].map(({ name, parts }) => (
+        <div key={name}>
+          <dt className="text-sm text-muted">{name}</dt>
+          <dd className="font-mono text-4xl font-semibold tracking-widest">
+            <bdi>
+              {parts.map(({ text, isDifferent, key }) =>
+                isDifferent ? (
+                  <mark key={key} className="rounded bg-critical text-surface">
+                    {text}
+                  </mark>
+                ) : (
+                  <span key={key}>{text}</span>
+                ),
+              )}
+            </bdi>
+          </dd>
+        </div>
+      ))}
+    </dl>
+  );
+}
+
+type Decision =
+  | { readonly kind: 'confirm' }
+  | { readonly kind: 'reject'; readonly code: RejectionCode }
+  | { readonly kind: 'outcome'; readonly outcome: (typeof hitOutcomes)[number] };
+
+/** Confirms, rejects, or says what became of a hit, with the note that was entered. */
+function useDecision(hit: Hit) {
+  const client = useQueryClient();
+  const note = useRef<HTMLTextAreaElement>(null);
+  const call = useMutation({
+    mutationFn: (decision: Decision) => {
+      const { id } = hit;
+      const said = { id, note: note.current?.value ?? '' };
+      if (decision.kind === 'confirm') return api.hits.confirm.mutate(said);
+      if (decision.kind === 'reject') return api.hits.reject.mutate({ ...said, code: decision.code });
+      const correct = hit.outcome !== null;
+      return api.hits.setOutcome.mutate({ ...said, outcome: decision.outcome, correct });
+    },
+    // Also after a failure: if somebody else was faster, the hit says who.
+    onSettled: () => client.invalidateQueries({ queryKey: service.hits.pathKey() }),
+  });
+  const decide = (decision: Decision): void => {
+    const needsNote = decision.kind === 'reject' && decision.code === 'OTHER' && !note.current?.value.trim();
+    if (needsNote) note.current?.focus();
+    else if (!call.isPending) call.mutate(decision);
+  };
+  return { note, decide, error: call.error, isPending: call.isPending };
+}
+
+function Commands({ hit }: { readonly hit: Hit }) {
+  const { t } = useTranslation('hits');
+  const { note, decide, error, isPending } = useDecision(hit);
+  const mayVerify = useMay('verifyHits');
+  const isNew = mayVerify && hit.state === 'NEW';
+  const isConfirmed = mayVerify && hit.state === 'CONFIRMED';
+  const shortcuts = [
+    ...(isNew
+      ? [
+          { keys: 'c', label: t('confirm'), run: () => decide({ kind: 'confirm' }) },
+          ...rejectionCodes.map((code, at) => ({
+            keys: `r ${at + 1}`,
+            label: `${t('reject')}: ${t(`codes.${code}`)}`,
+            run: () => decide({ kind: 'reject', code }),
+          })),
+        ]
+      : []),
+    ...(isConfirmed
+      ? hitOutcomes.map((outcome, at) => ({
+          keys: `o ${at + 1}`,
+          label: `${t('outcome')}: ${t(`outcomes.${outcome}`)}`,
+          run: () => decide({ kind: 'outcome', outcome }),
+        }))
+      : []),
+    { keys: 'n', label: t('note'), run: () => note.current?.focus() },
+  ];
+  useShortcuts(shortcuts.map((each) => ({ ...each, scope: 'page' as const })));
+  if (!isNew && !isConfirmed) return null;
+  return (
+    <div className="flex flex-col gap-3">
+      <Field area={note} label={t('note')} name="note" lines={2} maxLength={1000} />
+      {error && <Failure error={error} />}
+      {isNew && (
+        <>
+          <Button
+            kind="primary"
+            icon="acknowledge"
+            disabled={isPending}
+            onClick={() => decide({ kind: 'confirm' })}
+          >
+            {t('confirm')} (c)
+          </Button>
+          <fieldset className="flex flex-wrap items-center gap-2">
+            <legend className="text-muted">{t('reject')}</legend>
+            {rejectionCodes.map((code, at) => (
+              <Button key={code} disabled={isPending} onClick={() => decide({ kind: 'reject', code })}>
+                {t(`codes.${code}`)} (r {at + 1})
+              </Button>
+            ))}
+          </fieldset>
+        </>
+      )}
+      {isConfirmed && (
+        <fieldset className="flex flex-wrap items-center gap-2">
+          <legend className="text-muted">{t('outcome')}</legend>
+          {hitOutcomes.map((outcome, at) => (
+            <Button
+              key={outcome}
+              disabled={isPending}
+              aria-pressed={hit.outcome === outcome}
+              onClick={() => decide({ kind: 'outcome', outcome })}
+            >
+              {t(`outcomes.${outcome}`)} (o {at + 1})
+            </Button>
+          ))}
+        </fieldset>
+      )}
+    </div>
+  );
+}

@@ -1,0 +1,205 @@
+import type { Hotlist } from '@gantry/contract/hotlists';
+import { permissionNames } from '@gantry/contract/permissions';
+import { hotlistTolerances, hotlistVerifications, severities } from '@gantry/contract/values';
+import { useQueryClient } from '@tanstack/react-query';
+import { Link, useNavigate, useSearch } from '@tanstack/react-router';
+import { useMemo, useState } from 'react';
+import { useTranslation } from 'react-i18next';
+import { useForm } from '../../shared/form/form.ts';
+import { FormDialog } from '../../shared/form/form-dialog.tsx';
+import { NotAllowed } from '../../shared/page/page-failure.tsx';
+import { PageHeader } from '../../shared/page/page-header.tsx';
+import { api, service } from '../../shared/service/service.ts';
+import { useMay } from '../../shared/session/session.ts';
+import { SeverityBadge } from '../../shared/status/badges.tsx';
+import { figureColumn } from '../../shared/table/column.tsx';
+import { type Column, DataTable } from '../../shared/table/data-table.tsx';
+import { usePages } from '../../shared/table/pages.ts';
+import { useCursor } from '../../shared/table/use-cursor.ts';
+import { Moment } from '../../shared/time/moment.tsx';
+import { Badge } from '../../ui/badge.tsx';
+import { Button } from '../../ui/button.tsx';
+import { Empty } from '../../ui/empty.tsx';
+import { Field } from '../../ui/field.tsx';
+import { Select } from '../../ui/select.tsx';
+import { useShortcuts } from '../../ui/shortcuts.tsx';
+
+const keyOf = ({ id }: Hotlist): string => id;
+
+/** The hotlists: how old and long they are, and how many of their hits were rejected. */
+export function HotlistsPage() {
+  return useMay('manageHotlists') ? <Hotlists /> : <NotAllowed permission={permissionNames.manageHotlists} />;
+}
+
+function Hotlists() {
+  const { t } = useTranslation('hotlists');
+  const { create, list } = useSearch({ from: '/shell/hotlists' });
+  const navigate = useNavigate({ from: '/hotlists' });
+  const change = (values: { create?: boolean | undefined; list?: string }) =>
+    void navigate({ search: (all) => ({ ...all, ...values }), replace: true });
+  const pages = usePages({
+    queryKey: service.hotlists.getAll.queryKey({}),
+    load: (page, signal) => api.hotlists.getAll.query(page, { signal }),
+    rows: 'hotlists',
+    keyOf,
+  });
+  const open = ({ id }: Hotlist) =>
+    void navigate({ to: '/hotlists/$hotlistId', params: { hotlistId: id }, search: {} });
+  useCursor({
+    rows: pages.rows,
+    keyOf,
+    activeKey: list ?? null,
+    onMove: ({ id }) => change({ list: id }),
+    onOpen: open,
+  });
+  useShortcuts([{ keys: 'n', label: t('new'), scope: 'page', run: () => change({ create: true }) }]);
+  const add = (
+    <Button kind="primary" icon="add" onClick={() => change({ create: true })}>
+      {t('new')}
+    </Button>
+  );
+  return (
+    <>
+      <PageHeader title={t('title')}>
+        <Link to="/hits" className="text-accent underline">
+          {t('hits')}
+        </Link>
+        {add}
+      </PageHeader>
+      <DataTable
+        label={t('title')}
+        columns={useColumns()}
+        pages={pages}
+        keyOf={keyOf}
+        activeKey={list ?? null}
+        onActivate={open}
+        empty={
+          <Empty icon="watchlist" title={t('none')} action={add}>
+            {t('noneText')}
+          </Empty>
+        }
+      />
+      {create && <NewList onClose={() => change({ create: undefined })} />}
+    </>
+  );
+}
+
+function useColumns(): readonly Column<Hotlist>[] {
+  const { t } = useTranslation('hotlists');
+  return useMemo(
+    () => [
+      {
+        id: 'name',
+        header: t('fields.name'),
+        csv: ({ name }) => name,
+        cell: ({ id, name, isStale, isActive, sourceProblem }) => (
+          <span className="flex flex-wrap items-center gap-2">
+            <Link
+              to="/hotlists/$hotlistId"
+              params={{ hotlistId: id }}
+              search={{}}
+              className="hover:underline"
+            >
+              <bdi>{name}</bdi>
+            </Link>
+            {isStale && (
+              <Badge tone="high" icon="time">
+                {t('stale')}
+              </Badge>
+            )}
+            {sourceProblem && (
+              <Badge tone="high" icon="failure">
+                {t('sourceProblem')}
+              </Badge>
+            )}
+            {!isActive && (
+              <Badge tone="low" icon="none">
+                {t('inactive')}
+              </Badge>
+            )}
+          </span>
+        ),
+      },
+      {
+        id: 'priority',
+        header: t('fields.priority'),
+        csv: ({ priority }) => priority,
+        width: '7rem',
+        cell: ({ priority }) => <SeverityBadge severity={priority} />,
+      },
+      figureColumn('entries', t('fields.entries'), ({ entryCount }) => entryCount, { width: '7rem' }),
+      figureColumn('version', t('fields.version'), ({ version }) => version, {
+        width: '6rem',
+        wideOnly: true,
+      }),
+      figureColumn('hits', t('fields.hits'), ({ hitsOf7Days }) => hitsOf7Days, {
+        width: '8rem',
+        from: 'medium',
+      }),
+      figureColumn('rejected', t('fields.rejected'), ({ rejectedOf7Days }) => rejectedOf7Days, {
+        width: '8rem',
+        wideOnly: true,
+      }),
+      {
+        id: 'refreshedAt',
+        header: t('fields.refreshed'),
+        csv: ({ refreshedAt }) => refreshedAt,
+        width: '9rem',
+        cell: ({ refreshedAt }) => refreshedAt && <Moment at={refreshedAt} as="ago" />,
+      },
+    ],
+    [t],
+  );
+}
+
+function NewList({ onClose }: { readonly onClose: () => void }) {
+  const { t } = useTranslation(['hotlists', 'common']);
+  const client = useQueryClient();
+  const [priority, setPriority] = useState<(typeof severities)[number]>('MEDIUM');
+  const [verification, setVerification] = useState<(typeof hotlistVerifications)[number]>('ALWAYS');
+  const [tolerance, setTolerance] = useState<(typeof hotlistTolerances)[number]>('EXACT');
+  const form = useForm({
+    keep: 'new hotlist',
+    read: (entered) => ({
+      name: entered.text('name'),
+      purpose: entered.textOrNull('purpose'),
+      covert: entered.checked('covert'),
+      priority,
+      verification,
+      tolerance,
+    }),
+    save: (input) => api.hotlists.create.mutate(input),
+    onSuccess: async () => {
+      await client.invalidateQueries({ queryKey: service.hotlists.pathKey() });
+      onClose();
+    },
+  });
+  return (
+    <FormDialog title={t('new')} form={form} onClose={onClose} action={t('create')}>
+      <Field label={t('fields.name')} name="name" error={form.errorOf('name')} required />
+      <Field label={t('fields.purpose')} name="purpose" lines={2} error={form.errorOf('purpose')} />
+      <Select
+        label={t('fields.priority')}
+        value={priority}
+        options={severities.map((value) => ({ value, label: t(`common:severity.${value}`) }))}
+        onChange={setPriority}
+      />
+      <Select
+        label={t('fields.verification')}
+        value={verification}
+        options={hotlistVerifications.map((value) => ({ value, label: t(`verifications.${value}`) }))}
+        onChange={setVerification}
+      />
+      <Select
+        label={t('fields.tolerance')}
+        value={tolerance}
+        options={hotlistTolerances.map((value) => ({ value, label: t(`tolerances.${value}`) }))}
+        onChange={setTolerance}
+      />
+      <label className="flex min-h-8 items-center gap-2">
+        <input type="checkbox" name="covert" className="size-4 accent-accent" />
+        {t('fields.covert')}
+      </label>
+    </FormDialog>
+  );
+}
