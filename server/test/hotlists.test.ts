@@ -130,6 +130,30 @@ describe('a read of a listed plate', () => {
   });
 });
 
+describe('the tolerance of a list', () => {
+  it('decides which reads hit, also after it is changed, and patterns match in memory', async () => {
+    const { id } = await createList({ repeatMinutes: 0 });
+    await list(id, 'ZQ 4711');
+    await list(id, 'ZQ 99*');
+    const plates = ['ZQ 4711', 'ZO 4711', 'ZQ 471', 'ZQ 47X1', 'ZQ 990', '2Q 990'];
+    const hit = async () => {
+      const before = (await hitsOf(id)).length;
+      for (const plate of plates) await read(plate);
+      return (await hitsOf(id))
+        .slice(before)
+        .map(({ licensePlateNumber: plate, differences }) => `${plate} ${differences}`);
+    };
+    expect(await hit()).toEqual(['ZQ 4711 0', 'ZQ 990 0']);
+    await ok('hotlists.update', { id, tolerance: 'CONFUSABLE' });
+    expect(await hit()).toEqual(['ZQ 4711 0', 'ZO 4711 1', 'ZQ 990 0', '2Q 990 0']);
+    await ok('hotlists.update', { id, tolerance: 'ONE_OFF', verification: 'NEVER' });
+    expect(await hit()).toEqual(['ZQ 4711 0', 'ZO 4711 1', 'ZQ 471 1', 'ZQ 47X1 1', 'ZQ 990 0', '2Q 990 0']);
+    expect((await hitsOf(id)).filter(({ releasedAt }) => releasedAt !== null)).toEqual([]);
+    await ok('hotlists.update', { id, isActive: false });
+    expect(await hit()).toEqual([]);
+  });
+});
+
 describe('a read with a region', () => {
   it('hits entries of the same region, or of none, and is released at once if it is sure', async () => {
     const plate = newPlate();

@@ -28,6 +28,7 @@ import {
   clearStaged,
   compareStaged,
   copyStaged,
+  findTooManyAlike,
   type IdRange,
   idRanges,
   prepareRange,
@@ -125,6 +126,11 @@ async function stage(parts: ImportParts, row: ImportRow): Promise<void> {
   }
   await clearStaged(db, row.id);
   const read = await readFile(parts, row, template);
+  const alike = await findTooManyAlike(db, row.id);
+  if (alike !== null)
+    throw new UnreadableFile(
+      `The file has more than 1,000 entries for plates such as ${alike}: list each plate once`,
+    );
   const compared = await compareStaged(db, staged);
   const sample = { ...(await sampleStaged(db, staged)), invalid: read.invalid };
   const refusal = refusalOf({ row, list, mode, read, compared, applied });

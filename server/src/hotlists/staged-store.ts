@@ -151,6 +151,17 @@ export async function compareStaged(db: Executor, staged: StagedImport): Promise
     : { staged: found.staged, added: 0, changed: 0, removed: n, same: all - n };
 }
 
+/** Maximum number of entries of a file for plates that look alike: each read of one is compared with all of them. */
+const MAX_ALIKE = 1_000;
+
+/** A plate of which, and of those that look like it, an import has more entries than a read can be compared with; or null. */
+export async function findTooManyAlike(db: Executor, importId: string): Promise<string | null> {
+  const { rows } = await db.execute<{ plate: string }>(sql`
+    SELECT max(plate) AS plate FROM (${distinct(importId)}) AS staged
+    GROUP BY confusable_key HAVING count(*) > ${MAX_ALIKE} LIMIT 1`);
+  return rows[0]?.plate ?? null;
+}
+
 /** Whether an entry in force (`entries`) is not in the import as it is. */
 function isEnded({ importId, mode }: StagedImport): SQL {
   const staged = sql`SELECT FROM hotlist_staged AS staged WHERE import_id = ${importId}::uuid`;

@@ -48,6 +48,8 @@ interface Contents {
 export function createHotlists(db: Database, log: Logger): Hotlists {
   let contents: Contents | null = null;
   let near: PlateFilter | null = null;
+  /** The lists and versions that `near` contains. */
+  let nearVersions = '';
   let patterns: (key: string) => readonly ListedPattern[] = () => [];
   let isOver = false;
   let reading: Promise<void> = Promise.resolve();
@@ -82,15 +84,17 @@ export function createHotlists(db: Database, log: Logger): Hotlists {
   };
 
   const readNear = async (lists: readonly ListVersion[]): Promise<void> => {
-    if (!lists.some(({ isOneOff }) => isOneOff)) {
-      near = null;
-      return;
-    }
-    const keys = await loadNearKeys(db);
+    const present = lists
+      .flatMap(({ id, version, isOneOff }) => (isOneOff ? [`${id} ${version}`] : []))
+      .sort()
+      .join();
+    if (present === nearVersions) return;
+    const keys = present === '' ? [] : await loadNearKeys(db);
     // A read is looked up nine times: with twice the room, fewer are found by chance.
     const filter = new PlateFilter(2 * keys.length);
     for (const key of keys) filter.add(key);
-    near = filter;
+    near = present === '' ? null : filter;
+    nearVersions = present;
   };
 
   const read = async (): Promise<void> => {
