@@ -935,7 +935,10 @@ CREATE TABLE traffic_bins (
   last_at timestamp with time zone,
   cells integer[] NOT NULL DEFAULT '{}'::integer[],
   measures smallint[] NOT NULL DEFAULT '{}'::smallint[],
-  sums bigint[] NOT NULL DEFAULT '{}'::bigint[]
+  sums bigint[] NOT NULL DEFAULT '{}'::bigint[],
+  brief_cells integer[],
+  brief_measures smallint[],
+  brief_sums bigint[]
 ) WITH (fillfactor=70);
 
 CREATE TABLE traffic_cells (

@@ -108,6 +108,11 @@ const damages: readonly { readonly name: string; readonly how: string; readonly 
   },
   {
     name: 'traffic by longer slots',
+    how: 'sums without speeds changed',
+    statement: `UPDATE traffic_bins SET brief_sums[1] = brief_sums[1] + 1 WHERE minutes = 15`,
+  },
+  {
+    name: 'traffic by longer slots',
     how: 'sums changed',
     statement: `UPDATE traffic_bins SET sums[2] = sums[2] + 1 WHERE minutes = 1440 AND measures[2] = -2`,
   },

@@ -300,7 +300,7 @@ function assignedRow(row: Packed, { assigned }: Detector, plan: Plan): Packed {
     put(measure.SPEEDS, speeds);
     put(measure.SQUARES, squares);
   }
-  return { slot: row.slot, sensorId: row.sensorId, cells, measures, sums };
+  return { ...row, cells, measures, sums };
 }
 
 /** The sums of a cell: vehicles by km/h, those without a speed, and sums as in `traffic_bins`. */

@@ -114,18 +114,35 @@ export type Dimension = 'direction' | 'lane' | 'class' | 'movement';
 /** The sums of cells that agree in all given dimensions, in the order of their first appearance. */
 export function sumCells(cells: readonly Cell[], by: readonly Dimension[]): Cell[] {
   if (cells.length === 0) return [];
-  const sums = new Map<string, Cell>();
+  const sums = new Map<string, Cell & { volume: number }>();
   for (const cell of cells) {
-    const part: Partial<Cell> = Object.fromEntries(
-      by.flatMap((name) => (cell[name] === undefined ? [] : [[name, cell[name]]])),
-    );
-    const key = cellKey(part);
-    sums.set(key, { ...part, volume: (sums.get(key)?.volume ?? 0) + cell.volume });
+    const key = partKey(cell, by);
+    const sum = sums.get(key);
+    if (sum) sum.volume += cell.volume;
+    else sums.set(key, { ...partOf(cell, by), volume: cell.volume });
   }
   return [...sums.values()];
 }
 
-/** What a cell is a part of: equal for cells that agree in all dimensions. */
+function partOf(cell: Cell, by: readonly Dimension[]): Partial<Cell> {
+  return Object.fromEntries(by.flatMap((name) => (cell[name] === undefined ? [] : [[name, cell[name]]])));
+}
+
+/** All of them. */
+export const DIMENSIONS: readonly Dimension[] = ['direction', 'lane', 'class', 'movement'];
+
+/** What tells cells apart in some dimensions. A month has many thousand cells, and this is quicker than `cellKey`. */
+function partKey({ direction, lane, class: of, movement }: Cell, by: readonly Dimension[]): string {
+  let key = '';
+  for (const name of by)
+    if (name === 'direction') key += `${direction}\n`;
+    else if (name === 'lane') key += typeof lane === 'string' ? `${JSON.stringify(lane)}\n` : `${lane}\n`;
+    else if (name === 'class') key += of ? `${of.code} ${of.mode}\n` : '\n';
+    else key += movement ? `${movement.from} ${movement.turn}\n` : '\n';
+  return key;
+}
+
+/** What a cell is a part of, by which cells are ordered: equal for cells that agree in all dimensions. */
 export function cellKey(cell: Partial<Cell>): string {
   const { from, turn } = cell.movement ?? {};
   return JSON.stringify([cell.direction, cell.lane, cell.class?.code, cell.class?.mode, from, turn]);
@@ -135,7 +152,7 @@ export function cellKey(cell: Partial<Cell>): string {
 export function joinBins(bins: readonly Bin[]): Bin {
   const used = bins.filter(({ status }) => status !== 'EXCLUDED');
   const cells = used.flatMap((bin) => bin.cells);
-  return { ...joinCounts(bins), cells: sumCells(cells, ['direction', 'lane', 'class', 'movement']) };
+  return { ...joinCounts(bins), cells: sumCells(cells, DIMENSIONS) };
 }
 
 /** One bin for those that begin between two successive bounds, if there are any. */

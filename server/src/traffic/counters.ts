@@ -14,10 +14,11 @@ import {
   type Reading,
   readingsOf,
 } from './assigned.ts';
-import { type Counter, type Phase, phasesOf } from './counting.ts';
-import { type CountedSpan, readCountedSpans } from './periods-store.ts';
+import { type CountedSpan, type Counter, countedSpans, type Phase, phasesOf } from './counting.ts';
+import { readCountedSpans } from './periods-store.ts';
 import { readAssigned } from './points-store.ts';
 import {
+  findOnlyHere,
   findStays,
   type KnownSensor,
   type Moved,
@@ -29,7 +30,7 @@ import {
 } from './presence-store.ts';
 import { type Spans, withSpan } from './rejected.ts';
 import { partsWithin, type Segment } from './segments.ts';
-import { type Counts, type Place, type Read, readCounts, readOf, source } from './slots-store.ts';
+import { type Counts, type Detail, type Place, type Read, readCounts, readOf, source } from './slots-store.ts';
 import { type Passage, readPassed, readVehicles, type SingleVehicle } from './vehicles-store.ts';
 
 /** What counts at a place in a range, and how it is read. */
@@ -44,9 +45,9 @@ export interface PlaceCounters {
   /**
    * Begins to read counts.
    * @param segments parts of the range that are cut at `changes`
-   * @param isWhole false to read the volumes of motor vehicles only
+   * @param detail what is read of them
    */
-  readonly startReading: (segments: readonly Segment[], isWhole: boolean) => PlaceCounts;
+  readonly startReading: (segments: readonly Segment[], detail: Detail) => PlaceCounts;
   /** Reads single vehicles; of assigned sensors, only those whose speeds count. */
   readonly readVehicles: () => Promise<{
     readonly open: SingleVehicle[];
@@ -59,7 +60,9 @@ export interface PlaceCounters {
 /** The counts of a place in some segments. */
 export interface PlaceCounts {
   readonly counts: Promise<Counts>;
-  /** Reads how much of these segments the periods of a counter cover. */
+  /** Reads how much of these segments the periods of sensors cover that are at the place. */
+  readonly readPresentSpans: (sensorIds: readonly string[]) => Promise<CountedSpan[]>;
+  /** The same of an assigned counter. */
   readonly readSpans: (counter: Counter) => Promise<CountedSpan[]>;
 }
 
@@ -74,11 +77,12 @@ export async function findCounters(
   range: Interval,
   end: number,
 ): Promise<PlaceCounters> {
-  const [assignments, here, stays, moved] = await Promise.all([
+  const [assignments, here, stays, moved, onlyHere] = await Promise.all([
     readAssigned(db, place),
     readSensors(db, place),
     place.kind === 'point' ? [] : findStays(db, place, range),
     place.kind === 'location' ? readMoved(db, range) : [],
+    place.kind === 'location' ? findOnlyHere(db, place.id) : [],
   ]);
   const held = detectorsOf(assignments, range);
   const spans = timeOf(held.filter(isForVolumes));
@@ -89,7 +93,7 @@ export async function findCounters(
   const sensors = [...here, ...(await readSensorsById(db, [...ids]))];
   const byId = new Map(sensors.map((sensor) => [sensor.sensorId, sensor]));
   const readings = readingsOf(detectors, (sensorId) => byId.get(sensorId)?.source ?? null);
-  const open = openOf(place, { sensors, moved, spans: without(spans, ENDLESS) });
+  const open = openOf(place, { sensors, moved, onlyHere, spans: without(spans, ENDLESS) });
   const present = presentCounters(stays, byId, open, { from: range.from, until: end });
   const phases = phasesOf(present, range).flatMap((phase) => openPhases(phase, spans));
   const changes = [...detectors, ...moved].flatMap(({ from, until }) => [from, until]);
@@ -101,7 +105,7 @@ export async function findCounters(
     periodic: sensors.flatMap(({ sensorId, source: counted }) =>
       counted === source.COUNTED ? [sensorId] : [],
     ),
-    startReading: (segments, isWhole) => readPlaceCounts(db, open, readings, segments, isWhole),
+    startReading: (segments, detail) => readPlaceCounts(db, open, readings, segments, detail),
     readVehicles: async () => {
       const assigned = readings.map(async (reading) => {
         const { read, counting } = readOfSensors(reading);
@@ -178,6 +182,8 @@ interface Open {
   readonly moved: ReadonlyMap<string, readonly Interval[]>;
   /** When they were here. */
   readonly wasHere: ReadonlyMap<string, readonly Interval[]>;
+  /** Whether all that a sensor counted is stored with the place. */
+  readonly hasAllOf: (sensorId: string) => boolean;
 }
 
 function openOf(
@@ -185,8 +191,14 @@ function openOf(
   {
     sensors,
     moved,
+    onlyHere,
     spans,
-  }: { sensors: readonly KnownSensor[]; moved: readonly Moved[]; spans: readonly Interval[] },
+  }: {
+    sensors: readonly KnownSensor[];
+    moved: readonly Moved[];
+    onlyHere: readonly string[];
+    spans: readonly Interval[];
+  },
 ): Open {
   const counting = sensors.flatMap(({ sensorId, source: counted }) =>
     counted === null || place.kind === 'point' ? [] : [{ sensorId, source: counted }],
@@ -201,6 +213,8 @@ function openOf(
     spans: place.kind === 'location' ? spans : [ENDLESS],
     moved: timesOf(moved),
     wasHere: timesOf(moved.filter(({ locationId }) => locationId === place.id)),
+    hasAllOf: (id) =>
+      place.kind === 'location' ? moved.length === 0 && onlyHere.includes(id) : place.spans === undefined,
   };
 }
 
@@ -267,28 +281,48 @@ function readPlaceCounts(
   open: Open,
   readings: readonly Reading[],
   segments: readonly Segment[],
-  isWhole: boolean,
+  detail: Detail,
 ): PlaceCounts {
-  const here = readOpenCounts(db, open, segments, isWhole);
+  const here = readOpenCounts(db, open, segments, detail);
   const parts = readings
-    .map((reading) => (isWhole ? reading : { ...reading, detectors: reading.detectors.filter(isForVolumes) }))
+    .map((reading) =>
+      detail === 'speeds' ? reading : { ...reading, detectors: reading.detectors.filter(isForVolumes) },
+    )
     .filter(({ detectors }) => detectors.length > 0)
-    .map((reading) => ({ ...reading, counts: readAssignedCounts(db, reading, segments, isWhole) }));
-  const cellsIn = async (detector: Detector): Promise<number[]> => {
-    const part = parts.find(({ detectors }) => detectors.includes(detector));
-    return part ? cellsOf(detector, (await part.counts).kinds) : [];
+    .map((reading) => {
+      const needed = detail === 'sums' && !reading.detectors.every(isOfAllKinds) ? 'kinds' : detail;
+      return { ...reading, detail: needed, counts: readAssignedCounts(db, reading, segments, needed) };
+    });
+  const spansOf = async (detector: Detector, part: (typeof parts)[number]): Promise<CountedSpan[]> => {
+    const { sensorId } = detector.assigned;
+    if (part.detail === 'sums') return readCountedSpans(db, [sensorId], partsWithin(segments, [detector]));
+    const { kinds, rows } = await part.counts;
+    const own = rows.filter(
+      (row) => row.sensorId === sensorId && row.slot >= detector.from && row.slot < detector.until,
+    );
+    return countedSpans(own, isOfAllKinds(detector) ? null : new Set(cellsOf(detector, kinds)));
   };
   const assigned = parts.map(async (part) => assignedCounts(await part.counts, part));
   return {
     counts: Promise.all([here, ...assigned]).then(joinCounts),
-    readSpans: async ({ sensorId, detectors = [] }) => {
-      const spans = await Promise.all(
-        detectors.map(async (detector) => {
-          const cells = isOfAllKinds(detector) ? null : await cellsIn(detector);
-          return readCountedSpans(db, [sensorId], partsWithin(segments, [detector]), cells);
-        }),
-      );
-      return spans.flat();
+    readPresentSpans: async (sensorIds) => {
+      const known = detail === 'sums' ? [] : sensorIds.filter(open.hasAllOf);
+      const others = sensorIds.filter((id) => !known.includes(id));
+      const [{ rows }, read] = await Promise.all([here, readCountedSpans(db, others, segments)]);
+      return [
+        ...countedSpans(
+          rows.filter(({ sensorId }) => known.includes(sensorId)),
+          null,
+        ),
+        ...read,
+      ];
+    },
+    readSpans: async ({ detectors = [] }) => {
+      const spans = detectors.map((detector) => {
+        const part = parts.find(({ detectors: each }) => each.includes(detector));
+        return part ? spansOf(detector, part) : [];
+      });
+      return (await Promise.all(spans)).flat();
     },
   };
 }
@@ -297,10 +331,10 @@ async function readOpenCounts(
   db: Executor,
   open: Open,
   segments: readonly Segment[],
-  isWhole: boolean,
+  detail: Detail,
 ): Promise<Counts> {
   const parts = await readOpen(open, async (read, counting, isKept) => {
-    const { kinds, rows } = await readCounts(db, read, counting, segments, { isWhole });
+    const { kinds, rows } = await readCounts(db, read, counting, segments, { detail });
     return { kinds, rows: open.moved.size === 0 ? rows : rows.filter(isKept) };
   });
   return joinCounts(parts);
@@ -310,11 +344,11 @@ function readAssignedCounts(
   db: Executor,
   reading: Reading,
   segments: readonly Segment[],
-  isWhole: boolean,
+  detail: Detail,
 ): Promise<Counts> {
   const { read, counting } = readOfSensors(reading);
   return readCounts(db, read, counting, segments, {
-    isWhole: isWhole || !reading.detectors.every(isOfAllKinds),
+    detail,
     hasEarlier: reading.detectors.every(({ assigned }) => assigned.countedTypes === null),
   });
 }

@@ -1,10 +1,11 @@
 import { caseFold } from '@gantry/contract/case-fold';
+import { MINUTE_MS } from '@gantry/contract/durations';
 import { basicClassOf, classOfScheme } from '@gantry/contract/vehicle-classes';
 import { classOfText } from '../events/passage-columns.ts';
 import { type Interval, SLOT_MS } from '../platform/time.ts';
 import type { Detector } from './assigned.ts';
 import type { VehicleClass } from './bin.ts';
-import { type Counts, isPlausibleBin, type Kind, MAX_SPEED, measure } from './slots-store.ts';
+import { type Counts, isPlausibleBin, type Kind, MAX_SPEED, measure, type Packed } from './slots-store.ts';
 
 // Which of the sensors of a place count, so that one vehicle counts once.
 
@@ -236,6 +237,39 @@ export function speedsByKind(
   });
 }
 
+/** A time of which a sensor counted a share, from 0 to 1. */
+export interface CountedSpan extends Interval {
+  readonly sensorId: string;
+  readonly share: number;
+}
+
+/**
+ * How much of each slot the periods in some rows cover, as `readCountedSpans` says. @param among the only cells that matter;
+ * null for all
+ */
+export function countedSpans(rows: readonly Packed[], among: ReadonlySet<number> | null): CountedSpan[] {
+  const slots = new Map<string, { row: Packed; covered: number; expected: Map<number, number> }>();
+  for (const row of rows) {
+    const key = `${row.sensorId} ${row.minutes} ${row.slot}`;
+    const { cells, measures, sums } = row;
+    for (let n = 0; n < cells.length; n++) {
+      const [cell = 0, what = 0, sum = 0] = [cells[n], measures[n], sums[n]];
+      if (what > measure.COVERED || among?.has(cell) === false) continue;
+      const slot = slots.get(key) ?? { row, covered: 0, expected: new Map() };
+      if (what === measure.EXPECTED) slot.expected.set(cell, (slot.expected.get(cell) ?? 0) + sum);
+      else slot.covered += sum;
+      slots.set(key, slot);
+    }
+  }
+  return [...slots.values()].flatMap(({ row, covered, expected }): CountedSpan[] => {
+    const length = row.minutes * MINUTE_MS;
+    const times = [...expected.values()];
+    const [sum, longest] = [times.reduce((all, time) => all + time, 0), Math.max(0, ...times)];
+    const share = (covered / sum) * Math.min(1, longest / length);
+    return sum > 0 ? [{ sensorId: row.sensorId, from: row.slot, until: row.slot + length, share }] : [];
+  });
+}
+
 /** The traffic of a place by slot. The arrays are parallel: elements at the same position concern the same slot. */
 export interface Rollups {
   /** Unix milliseconds. */
@@ -284,6 +318,7 @@ export function rollupsOf(
     typeCounts: [] as number[][],
   };
   const histogram = new Float64Array(MAX_SPEED + 1);
+  const used: number[] = [];
   for (const { slot, sensorId, cells, measures, sums } of rows) {
     const { hasVolume, hasSpeeds } = roleOf(sensorId, slot);
     if (!hasVolume && !hasSpeeds) continue;
@@ -298,10 +333,11 @@ export function rollupsOf(
         if (hasVolume && kind.isListed) types.set(kind.type, (types.get(kind.type) ?? 0) + sum);
         if (!hasSpeeds || !kind.counts || !isPlausibleBin(what)) continue;
         measured += sum;
+        if (histogram[what] === 0) used.push(what);
         histogram[what] = (histogram[what] ?? 0) + sum;
       } else if (what === measure.SPEEDS && hasSpeeds && kind.counts) speedSum += sum;
     }
-    const { bins, counts } = takeBins(histogram);
+    const { bins, counts } = takeBins(histogram, used);
     rollups.slots.push(slot);
     rollups.volumes.push(volume);
     rollups.measured.push(measured);
@@ -314,10 +350,11 @@ export function rollupsOf(
   return rollups;
 }
 
-/** The counts by bin that are not zero, which are cleared. */
-function takeBins(histogram: Float64Array): { bins: number[]; counts: number[] } {
+/** The counts by bin that are not zero, in order; both are cleared. @param used the bins that may be such, some of them twice */
+function takeBins(histogram: Float64Array, used: number[]): { bins: number[]; counts: number[] } {
   const [bins, counts] = [[] as number[], [] as number[]];
-  for (let bin = 0; bin < histogram.length; bin++) {
+  if (used.length > 1) used.sort((a, b) => a - b);
+  for (const bin of used.splice(0)) {
     const count = histogram[bin] ?? 0;
     if (count === 0) continue;
     bins.push(bin);

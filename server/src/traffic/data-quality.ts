@@ -52,7 +52,7 @@ export async function getDataQuality(parts: Parts, input: DataQualityInput): Pro
   const bounds = localBounds(whole, 60, zone);
   const kept = await readTraffic(db, place, segmentsWithin(place, bounds), {
     now,
-    isWhole: false,
+    detail: 'sums',
     excluding: { zone },
   });
   const bins = kept.binsOf(bounds);
@@ -107,7 +107,7 @@ async function findOddDays(
     zone,
   );
   const now = clock.now();
-  const traffic = await readTraffic(db, place, segmentsWithin(place, bounds), { now });
+  const traffic = await readTraffic(db, place, segmentsWithin(place, bounds), { now, detail: 'kinds' });
   const { lanes } = (await readSurroundings(db, place, Math.min(range.until, now))).whole;
   const holidays = await holidaysOf(db, place, { from, until: range.until }, zone);
   return judgeDays(traffic.binsOf(bounds), zone, { from: range.from, lanes: lanes ?? 1, holidays });
@@ -132,7 +132,7 @@ async function findChangedMonths(
     );
     const traffic = await readTraffic(db, place, segmentsWithin(place, bounds), {
       now,
-      isWhole: false,
+      detail: 'sums',
       excluding: { zone },
     });
     const month = monthsOf(traffic.binsOf(bounds), start.year, zone)[start.month - 1];
@@ -191,7 +191,10 @@ async function readVerifiedDays(
   if (assigned.length === 0) return [];
   const read = async (isVerified: boolean): Promise<Bin[]> =>
     (
-      await readTraffic(db, { ...place, isVerified }, segmentsWithin(place, days), { now: clock.now() })
+      await readTraffic(db, { ...place, isVerified }, segmentsWithin(place, days), {
+        now: clock.now(),
+        detail: 'kinds',
+      })
     ).binsOf(days);
   const [counted, verified] = [await read(false), await read(true)];
   return counted.flatMap((day, n) => {

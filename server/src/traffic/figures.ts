@@ -1,9 +1,10 @@
+import { isDeepStrictEqual } from 'node:util';
 import { directionOfText, laneOfText, movementOfText } from '../events/passage-columns.ts';
 import type { Core } from '../platform/context.ts';
 import type { Executor } from '../platform/database/transaction.ts';
 import { type Interval, SLOT_MS, slotOf } from '../platform/time.ts';
 import { passedAt } from './assigned.ts';
-import { type Bin, binStatus, type Cell, cellKey, sumCells } from './bin.ts';
+import { type Bin, binStatus, type Cell, cellKey } from './bin.ts';
 import { findCounters, type PlaceCounts } from './counters.ts';
 import {
   type Choice,
@@ -24,7 +25,7 @@ import {
   wantedOf,
 } from './counting.ts';
 import { indexOf } from './flow.ts';
-import { readCountedSpans, readLongPeriods } from './periods-store.ts';
+import { readLongPeriods } from './periods-store.ts';
 import type { LimitedPlace } from './places-store.ts';
 import {
   type Edges,
@@ -38,7 +39,7 @@ import type { Rejected } from './rejected.ts';
 import { type ChannelSample, readSamples } from './samples-store.ts';
 import { cutSegments, type Segment, slotsWithin } from './segments.ts';
 import { type Excluding, NO_VERDICTS, reachOf, readVerdicts, type Verdicts } from './sensor-flags.ts';
-import type { Counts, Kind } from './slots-store.ts';
+import type { Counts, Detail, Kind } from './slots-store.ts';
 import { readSurroundings } from './surroundings.ts';
 import type { Passage, SingleVehicle } from './vehicles-store.ts';
 
@@ -81,7 +82,7 @@ export interface Traffic {
   readonly binsOf: (bounds: readonly number[]) => Bin[];
   /** Reads the volumes of shorter intervals, as bins without their parts. @param bounds as for `completenessOf` */
   readonly readVolumes: (bounds: readonly number[]) => Promise<Bin[]>;
-  /** The speeds of motor vehicles by slot, direction and lane. Nothing if the parts were left out. */
+  /** The speeds of motor vehicles by slot, direction and lane. Nothing if they were left out. */
   readonly speedCells: () => (Omit<Cell, 'volume'> & Omit<KindSpeed, 'kind'>)[];
   /** Reads the single vehicles whose speeds are in the rollups, as far as their events are still stored. */
   readonly readSpeeds: () => Promise<readonly SingleVehicle[]>;
@@ -127,7 +128,7 @@ export function segmentsWithin(place: LimitedPlace, bounds: readonly number[]): 
  * sensors at a location, one counts (`chooseTypes`).
  * @param segments parts of one range, in order
  * @param now the time in Unix milliseconds: what comes after it is not missing
- * @param isWhole false to read the volumes of motor vehicles only, without their parts and speeds
+ * @param detail what is read; without `kinds`, bins have no parts, and without `speeds`, rollups no histograms
  * @param excluding how to leave out the data that rules or people rejected; by default, they are included
  */
 export async function readTraffic(
@@ -136,10 +137,10 @@ export async function readTraffic(
   segments: readonly Segment[],
   {
     now,
-    isWhole = true,
+    detail = 'speeds',
     excluding,
     ...wanted
-  }: { now: number; isWhole?: boolean; excluding?: Excluding | undefined } & WantedVehicles,
+  }: { now: number; detail?: Detail; excluding?: Excluding | undefined } & WantedVehicles,
 ): Promise<Traffic> {
   const range = { from: segments[0]?.from ?? 0, until: segments.at(-1)?.until ?? 0 };
   const end = Math.max(range.from, Math.min(range.until, Math.ceil(now / SLOT_MS) * SLOT_MS));
@@ -163,11 +164,10 @@ export async function readTraffic(
       : NO_VERDICTS;
   const { rejected } = verdicts;
   const cuts = [...new Set([...changes, ...rejected.cuts])].sort((a, b) => a - b);
-  const cover = (segments: readonly Segment[], { readSpans }: PlaceCounts): Promise<CoveringCounter[]> =>
-    coverOf(db, counters, past, alive, { segments, readSpans });
+  const cover = (read: PlaceCounts): Promise<CoveringCounter[]> => coverOf(db, counters, past, alive, read);
   const whole = cutSegments(segments, cuts);
-  const started = reading.startReading(whole, isWhole);
-  const [covered, read] = await Promise.all([cover(whole, started), started.counts]);
+  const started = reading.startReading(whole, detail);
+  const [covered, read] = await Promise.all([cover(started), started.counts]);
   const covering = keptOf(covered, rejected, range);
   const counts = keptCounts(read, rejected);
   // What a sensor counts while it does not stand at the place is of its type as well.
@@ -192,23 +192,23 @@ export async function readTraffic(
     isRejectedIn,
     readLongPeriods: async () => (periodic.length === 0 ? [] : readLongPeriods(db, periodic, range)),
     binsOf: (bounds) => {
-      const kinds = isWhole
-        ? countByKind(counts, all, choices).filter(({ kind }) => isWanted?.(kind) ?? true)
-        : [];
+      const kinds =
+        detail === 'sums'
+          ? []
+          : countByKind(counts, all, choices).filter(({ kind }) => isWanted?.(kind) ?? true);
       return binsOf(bounds, { rollups, kinds, ...knownOf(bounds) });
     },
     speedCells: () =>
-      isWhole
+      detail === 'speeds'
         ? speedsByKind(counts, all, choices).map(({ kind, ...speed }) => ({ ...partOf(kind), ...speed }))
         : [],
     readVolumes: async (bounds) => {
       const within = cutSegments([{ minutes: slotsWithin(bounds), ...rangeOf(bounds) }], cuts);
-      const volumes = reading.startReading(within, isWanted !== null);
+      if (isDeepStrictEqual(within, whole)) return binsOf(bounds, { rollups, kinds: [], ...knownOf(bounds) });
+      const volumes = reading.startReading(within, isWanted === null ? 'sums' : 'kinds');
       // Shorter slots do not contain the longer periods.
       const [by, found] = await Promise.all([
-        periodic.length === 0
-          ? covering
-          : cover(within, volumes).then((each) => keptOf(each, rejected, range)),
+        periodic.length === 0 ? covering : cover(volumes).then((each) => keptOf(each, rejected, range)),
         volumes.counts.then((each) => keptCounts(each, rejected)),
       ]);
       return binsOf(bounds, {
@@ -309,20 +309,24 @@ function binsOf(
 ): Bin[] {
   const { from, until } = rangeOf(bounds);
   const volumes = new Float64Array(bounds.length);
-  const cells = bounds.map((): Cell[] => []);
-  const parts = new Map(kinds.map(({ kind }) => [kind, partOf(kind)]));
-  const ranks = ranksOf(parts);
+  const { parts, indexes } = partsOf(kinds);
+  const counts = bounds.map(() => new Map<number, number>());
   const intervalOf = (slot: number): number | null =>
     slot >= from && slot < until ? indexOf(bounds, slot) : null;
   for (const [n, slot] of rollups.slots.entries()) {
     const interval = intervalOf(slot);
     if (interval !== null) volumes[interval] = (volumes[interval] ?? 0) + (rollups.volumes[n] ?? 0);
   }
-  const inOrder = kinds.toSorted((a, b) => (ranks.get(a.kind) ?? 0) - (ranks.get(b.kind) ?? 0));
-  for (const { slot, kind, volume } of inOrder) {
+  for (const { slot, kind, volume } of kinds) {
     const interval = intervalOf(slot);
-    if (interval !== null) cells[interval]?.push({ ...parts.get(kind), volume });
+    const sums = interval === null ? undefined : counts[interval];
+    const index = indexes.get(kind) ?? 0;
+    sums?.set(index, (sums.get(index) ?? 0) + volume);
   }
+  const cellsOf = (sums: ReadonlyMap<number, number>): Cell[] =>
+    [...sums.keys()]
+      .sort((a, b) => a - b)
+      .map((index) => ({ ...parts[index], volume: sums.get(index) ?? 0 }));
   return bounds.slice(1).map((end, n) => {
     const [known, volume] = [coverage[n] ?? 0, volumes[n] ?? 0];
     const isExcluded = isRejected[n] === true && known === 0 && volume === 0;
@@ -333,16 +337,25 @@ function binsOf(
       status,
       coverage: known,
       volume: volume > 0 || known > 0 ? volume : null,
-      cells: sumCells(cells[n] ?? [], ['direction', 'lane', 'class', 'movement']),
+      cells: cellsOf(counts[n] ?? new Map()),
     };
   });
 }
 
-/** The order in which parts are listed: by direction, lane and class, the same for the same counts. */
-function ranksOf(parts: ReadonlyMap<Kind, Omit<Cell, 'volume'>>): ReadonlyMap<Kind, number> {
+/** The parts that kinds of vehicles are of, in the order in which they are listed: by direction, lane and class, the same for the same counts. */
+function partsOf(counts: readonly KindCount[]): {
+  readonly parts: readonly Omit<Cell, 'volume'>[];
+  readonly indexes: ReadonlyMap<Kind, number>;
+} {
   const { compare } = new Intl.Collator('en', { numeric: true });
-  const keys = [...parts].map(([kind, part]) => ({ kind, key: cellKey(part) }));
-  return new Map(keys.sort((a, b) => compare(a.key, b.key)).map(({ kind }, rank) => [kind, rank]));
+  const kinds = new Map([...new Set(counts.map(({ kind }) => kind))].map((kind) => [kind, partOf(kind)]));
+  const byKey = new Map([...kinds.values()].map((part) => [cellKey(part), part]));
+  const inOrder = [...byKey].sort(([a], [b]) => compare(a, b));
+  const ranks = new Map(inOrder.map(([key], rank) => [key, rank]));
+  return {
+    parts: inOrder.map(([, part]) => part),
+    indexes: new Map([...kinds].map(([kind, part]) => [kind, ranks.get(cellKey(part)) ?? 0])),
+  };
 }
 
 /** What vehicles of a kind are a part of. The names of lanes that are numbers become numbers. */
@@ -387,20 +400,20 @@ async function readAlive(
  * The time that each sensor covers: in which it was ONLINE according to its status history or sent every vehicle, slots in which it saw
  * anything, and silence of at most 20 minutes between two vehicles. Sensors that count intervals cover these.
  * @param alive as from `readAlive`, of those that send vehicles
- * @param periods the slots that are read, and how
+ * @param periods what is read of these
  */
 async function coverOf(
   db: Executor,
   counters: readonly Counter[],
   range: Interval,
   alive: ReadonlyMap<string, readonly number[]>,
-  periods: Pick<PlaceCounts, 'readSpans'> & { readonly segments: readonly Segment[] },
+  periods: Pick<PlaceCounts, 'readPresentSpans' | 'readSpans'>,
 ): Promise<CoveringCounter[]> {
   const ids = [...alive.keys()];
   const present = counters.filter(({ isPeriodic, detectors }) => isPeriodic && !detectors);
   const periodic = [...new Set(present.map(({ sensorId }) => sensorId))];
   const [counted, online, observed] = await Promise.all([
-    readCountedSpans(db, periodic, periods.segments),
+    periods.readPresentSpans(periodic),
     readOnlineSpans(db, ids, range),
     readObservedSpans(db, ids, range),
   ]);

@@ -66,7 +66,7 @@ export async function readHoursBefore(
 ): Promise<Count[]> {
   const bounds = localBounds({ from: from - USUAL_DAYS * DAY_MS, until }, 60, zone);
   const segments = segmentsWithin(place, bounds);
-  const traffic = await readTraffic(db, place, segments, { now, isWhole: false, excluding: { zone } });
+  const traffic = await readTraffic(db, place, segments, { now, detail: 'sums', excluding: { zone } });
   return traffic.binsOf(bounds);
 }
 

@@ -115,7 +115,7 @@ export async function getHeadways(parts: Parts, input: HeadwaysInput): Promise<H
   const bounds = localBounds(range, isWhole ? 60 : 15, timezone);
   const traffic = await readTraffic(db, place, segmentsWithin(place, bounds), {
     now: clock.now(),
-    isWhole: false,
+    detail: 'sums',
     excluding: { zone: timezone, isSilenceJudged: false },
   });
   const passages = await traffic.readPassages();

@@ -99,7 +99,7 @@ async function outagesOf(
     Math.floor(wide.from / HOUR_MS) * HOUR_MS,
     Math.ceil(wide.until / HOUR_MS) * HOUR_MS,
   ]);
-  const traffic = await readTraffic(db, one, segments, { now, isWhole: false, excluding: { zone } });
+  const traffic = await readTraffic(db, one, segments, { now, detail: 'sums', excluding: { zone } });
   const runs = emptyRuns(traffic, bounds, now).filter(
     ({ from, until }) => from < range.until && until > range.from,
   );

@@ -5,6 +5,7 @@ import {
   type BinStatus,
   type Cell,
   cellKey,
+  DIMENSIONS,
   type Dimension,
   type Direction,
   isMotor,
@@ -302,7 +303,7 @@ function meanBin(minute: number, same: readonly Bin[]): Bin {
   const start = minute * MINUTE_MS;
   const cells = sumCells(
     same.flatMap((bin) => bin.cells),
-    ['direction', 'lane', 'class', 'movement'],
+    DIMENSIONS,
   );
   return {
     start,

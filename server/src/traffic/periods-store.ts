@@ -1,11 +1,23 @@
+import { MINUTE_MS } from '@gantry/contract/durations';
 import { type SQL, sql } from 'drizzle-orm';
 import { locks } from '../platform/database/locks.ts';
 import { moment } from '../platform/database/moment.ts';
 import type { Executor, Transaction } from '../platform/database/transaction.ts';
 import type { Interval } from '../platform/time.ts';
+import type { CountedSpan } from './counting.ts';
 import { addBins, KEY, PACKED } from './roll-up-store.ts';
 import type { Segment } from './segments.ts';
-import { BINS, inSegments, isOfMotor, KIND, longerUntil, measure, ORIGIN, source } from './slots-store.ts';
+import {
+  BINS,
+  BRIEF_SUMS,
+  inSegments,
+  isOfMotor,
+  KIND,
+  longerUntil,
+  measure,
+  ORIGIN,
+  source,
+} from './slots-store.ts';
 
 /** What a period counts: '' for none. */
 export interface Channel {
@@ -166,26 +178,17 @@ export async function addPeriodSums(
       first_slot = least(known.first_slot, excluded.first_slot), last_slot = greatest(known.last_slot, excluded.last_slot)`);
 }
 
-/** A time of which a sensor counted a share, from 0 to 1. */
-export interface CountedSpan extends Interval {
-  readonly sensorId: string;
-  readonly share: number;
-}
-
 /**
  * How much of each slot the periods of sensors cover. Of directions, lanes and movements that sent anything in the slot, those
- * that reported a gap are missing.
+ * that reported a gap are missing. `countedSpans` finds the same in counts that were read with their kinds.
  * @param segments parts of one range, in order
- * @param cells the only cells that matter; null for all
  */
 export async function readCountedSpans(
   db: Executor,
   sensorIds: readonly string[],
   segments: readonly Segment[],
-  cells: readonly number[] | null = null,
 ): Promise<CountedSpan[]> {
   if (sensorIds.length === 0 || segments.length === 0) return [];
-  const among = cells === null ? sql`` : sql`AND cells[n] = ANY (${sql.param(cells)}::int[])`;
   const parts = inSegments(
     segments,
     sql`sensor_id = ANY (${sql.param(sensorIds)}::uuid[]) AND source = ${source.COUNTED}`,
@@ -193,7 +196,7 @@ export async function readCountedSpans(
     (condition) => sql`
       SELECT minutes, sensor_id, slot, cells || '{}'::int[] AS cells, measures || '{}'::smallint[] AS measures,
         sums || '{}'::bigint[] AS sums
-      FROM ${BINS} AS bins WHERE ${condition}`,
+      FROM (SELECT minutes, sensor_id, slot, ${BRIEF_SUMS} FROM ${BINS} AS bins WHERE ${condition}) AS brief`,
   );
   // Cells are in the order of their measures, of which these are the first. The arrays are joined with empty ones, behind
   // OFFSET 0, so that each is decompressed once: with all elements as rows, a month of quarter hours took three times as long.
@@ -205,12 +208,12 @@ export async function readCountedSpans(
         coalesce(sum(sums[n + 1]::float8) FILTER (WHERE measures[n + 1] = ${measure.COVERED} AND cells[n + 1] = cells[n]), 0) AS covered
       FROM (${sql.join(parts, sql` UNION ALL `)} OFFSET 0) AS bins,
         unnest(array_positions(measures, ${measure.EXPECTED}::smallint)) AS n
-      WHERE true ${among} GROUP BY 1, 2, 3, 4
+      GROUP BY 1, 2, 3, 4
     ) AS channels GROUP BY minutes, sensor_id, slot HAVING sum(expected) > 0`);
   return rows.map(({ sensor_id: sensorId, from, minutes, share }) => ({
     sensorId,
     from,
-    until: from + minutes * 60_000,
+    until: from + minutes * MINUTE_MS,
     share,
   }));
 }

@@ -95,6 +95,17 @@ async function knownSensors(db: Executor, ids: SQL): Promise<KnownSensor[]> {
   }));
 }
 
+/** The sensors that never sent a count of intervals from anywhere but a location. */
+export async function findOnlyHere(db: Executor, locationId: string): Promise<string[]> {
+  // Plan: the primary key of traffic_places, then traffic_places_of_sensor.
+  const { rows } = await db.execute<{ sensor_id: string }>(sql`
+    SELECT sensor_id FROM traffic_places AS here WHERE location_id = ${locationId}::uuid AND periods AND NOT EXISTS (
+      SELECT FROM traffic_places AS other
+      WHERE other.sensor_id = here.sensor_id AND other.location_id <> here.location_id AND other.periods
+    )`);
+  return rows.map(({ sensor_id }) => sensor_id);
+}
+
 /** A sensor with the time for which it counts for a place; null for an open end. */
 export interface Stay {
   readonly sensorId: string;

@@ -58,7 +58,8 @@ function passAgain(time: Interval): SQL {
  */
 export async function recountDay(tx: Transaction, day: Interval, sensors: SQL): Promise<number> {
   const { rowCount } = await tx.execute(sql`
-    UPDATE traffic_bins SET events = 0, vehicles = 0, measured = 0, speed_sum = 0, cells = '{}', measures = '{}', sums = '{}'
+    UPDATE traffic_bins SET events = 0, vehicles = 0, measured = 0, speed_sum = 0, cells = '{}', measures = '{}', sums = '{}',
+      brief_cells = '{}', brief_measures = '{}', brief_sums = '{}'
     WHERE minutes IN (1, 5, 15, 60, 1440) AND source <> ${source.COUNTED} AND ${sensors}
       AND slot >= ${moment(day.from)} AND slot < ${moment(day.until)}`);
   // Slot by slot, so that no statement takes too long.

@@ -11,8 +11,10 @@ import {
 import {
   ALIVE_BIT,
   isOfMotor,
+  isPlausible,
   KIND,
   longerUntil,
+  measure,
   NO_SENSOR,
   ORIGIN,
   passedIn,
@@ -105,6 +107,10 @@ export function rollUpQuarter(db: Database, before: number): Promise<boolean> {
   });
 }
 
+const COLUMNS =
+  sql.raw(`minutes, sensor_id, location_id, source, slot, events, vehicles, measured, speed_sum, alive,
+  first_at, last_at, cells, measures, sums`);
+
 /**
  * Adds rows to `traffic_bins`.
  * @param rows a query of minutes, sensor_id, location_id, source, slot, events, vehicles, measured, speed_sum,
@@ -112,10 +118,10 @@ export function rollUpQuarter(db: Database, before: number): Promise<boolean> {
  */
 export function addBins(rows: SQL): SQL {
   return sql`
-    INSERT INTO traffic_bins AS known
-      (minutes, sensor_id, location_id, source, slot, events, vehicles, measured, speed_sum, alive, first_at,
-       last_at, cells, measures, sums)
-    ${rows} ORDER BY 1, 2, 5
+    INSERT INTO traffic_bins AS known (${COLUMNS}, ${BRIEF})
+    SELECT added.*, brief.* FROM (${rows}) AS added (${COLUMNS})
+      CROSS JOIN LATERAL (${briefOf(sql`unnest(cells, measures, sums)`, sql`minutes > 5`)}) AS brief
+    ORDER BY 1, 2, 5
     ON CONFLICT (minutes, sensor_id, slot, location_id, source) DO UPDATE SET
       events = known.events + excluded.events, vehicles = known.vehicles + excluded.vehicles,
       measured = known.measured + excluded.measured, speed_sum = known.speed_sum + excluded.speed_sum,
@@ -130,7 +136,32 @@ export function addBins(rows: SQL): SQL {
             AS both_of (cell, measure, value)
           GROUP BY 1, 2 HAVING sum(value::float8) <> 0 ORDER BY 1, 2
         ) AS merged
-      )`;
+      ),
+      (${BRIEF}) = (${briefOf(
+        sql`unnest(known.brief_cells || excluded.brief_cells, known.brief_measures || excluded.brief_measures,
+          known.brief_sums || excluded.brief_sums)`,
+        sql`known.brief_cells IS NOT NULL`,
+      )})`;
+}
+
+/** The sums of a row without the bins of speeds; null in slots of at most five minutes, which are read for a short time only. */
+export const BRIEF = sql.raw('brief_cells, brief_measures, brief_sums');
+
+/**
+ * These sums, as a query of one row.
+ * @param entries the rows of the arrays
+ * @param condition where they are kept
+ */
+export function briefOf(entries: SQL, condition: SQL): SQL {
+  return sql`
+    SELECT array_agg(cell ORDER BY cell, measure), array_agg(measure ORDER BY cell, measure),
+      array_agg(value ORDER BY cell, measure)
+    FROM (
+      SELECT cell, CASE WHEN ${isPlausible} THEN 1 WHEN measure > 0 THEN -1 ELSE measure END::smallint AS measure,
+        sum(value::float8)::bigint AS value
+      FROM ${entries} AS one (cell, measure, value) WHERE measure <> ${measure.SQUARES} AND ${condition}
+      GROUP BY 1, 2 HAVING sum(value::float8) <> 0
+    ) AS summed`;
 }
 
 /** The key of a row of `traffic_bins` in the statements below. */

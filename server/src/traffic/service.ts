@@ -248,20 +248,20 @@ async function withShares(
 
 /**
  * The figures of a location whose limit changed within the range, or at which sensors of several types stand.
- * @param isWhole false to leave out the share above the limit, for which all speeds would be read
+ * @param hasShare false to leave out the share above the limit, for which all speeds would be read
  */
 async function readLocation(
   db: Executor,
   location: TopLocation,
   range: Interval,
   { zone, now }: { zone: string; now: number },
-  isWhole = true,
+  hasShare = true,
 ): Promise<Ranked> {
   const place = await getPlace(db, { locationId: location.locationId });
   const cuts = place.limits.map(({ since }) => since);
   const { rollups } = await readTraffic(db, place, cutSegments(segmentsOf(range), cuts), {
     now,
-    isWhole,
+    detail: hasShare ? 'speeds' : 'sums',
     excluding: asKnown(zone),
   });
   const { speeds, judged } = wholeOf(rollups, place.limits);
@@ -270,7 +270,7 @@ async function readLocation(
     volume: speeds.volume,
     measured: speeds.measured,
     meanSpeed: meanSpeed(speeds),
-    ...(isWhole && { shareOverLimit: shareOf(judged) }),
+    ...(hasShare && { shareOverLimit: shareOf(judged) }),
   };
 }
 

@@ -162,6 +162,8 @@ export interface Kind {
 export interface Packed {
   /** Unix milliseconds. */
   readonly slot: number;
+  /** The length of the slot. */
+  readonly minutes: number;
   /** The sensor; the place itself if it is not known which one. */
   readonly sensorId: string;
   readonly cells: readonly number[];
@@ -175,13 +177,38 @@ export interface Counts {
   readonly rows: readonly Packed[];
 }
 
-interface CountsRow extends Record<string, unknown> {
+interface CountsRow extends PackedRows {
+  kinds: (Kind & { readonly cell: number })[] | null;
+}
+
+interface PackedRows extends Record<string, unknown> {
   slots: string | null;
-  sensors: string[];
+  minutes: string;
+  sensors: string;
   cells: string;
   measures: string;
   sums: string;
-  kinds: (Kind & { readonly cell: number })[] | null;
+}
+
+/** Rows of packed sums as one, in which each column is one text, because the driver takes longer to parse rows. */
+const PACKED_ROWS =
+  sql.raw(`array_agg(date_part('epoch', slot)::bigint)::text AS slots, array_agg(minutes)::text AS minutes,
+  string_agg(sensor_id::text, ',') AS sensors, string_agg(cells::text, ',') AS cells,
+  string_agg(measures::text, ',') AS measures, string_agg(sums::text, ',') AS sums`);
+
+/** The rows in what was read as `PACKED_ROWS`. */
+function packedOf(row: PackedRows | undefined): Packed[] {
+  if (!row?.slots) return [];
+  const [cells, measures, sums] = [listsOf(row.cells), listsOf(row.measures), listsOf(row.sums)];
+  const [sensors, minutes] = [row.sensors.split(','), numbersOf(row.minutes)];
+  return numbersOf(row.slots).map((seconds, n) => ({
+    slot: seconds * 1_000,
+    minutes: minutes[n] ?? 0,
+    sensorId: sensors[n] ?? '',
+    cells: cells[n] ?? [],
+    measures: measures[n] ?? [],
+    sums: sums[n] ?? [],
+  }));
 }
 
 /** Parses a list of PostgreSQL arrays, `{1,2},{3}`. */
@@ -216,9 +243,13 @@ export const EARLIER = sql.raw(`
 /** All rows of `traffic_bins`, and those of the earlier table in the same form. */
 export const BINS = sql`(
   SELECT minutes, sensor_id, location_id, source, slot, events, vehicles, measured, speed_sum, alive, first_at, last_at,
-    cells, measures, sums
-  FROM traffic_bins UNION ALL ${EARLIER}
+    cells, measures, sums, brief_cells, brief_measures, brief_sums
+  FROM traffic_bins UNION ALL SELECT *, NULL::int[], NULL::smallint[], NULL::bigint[] FROM (${EARLIER}) AS earlier
 )`;
+
+/** The packed sums of a row of them without the bins of speeds, as far as they are kept. */
+export const BRIEF_SUMS = sql.raw(`coalesce(brief_cells, cells) AS cells,
+  coalesce(brief_measures, measures) AS measures, coalesce(brief_sums, sums) AS sums`);
 
 /**
  * The conditions for rows of `traffic_bins` that together count these segments, on the first columns of their index.
@@ -276,18 +307,26 @@ export interface Counting {
 
 const NO_COUNTS: Counts = { kinds: new Map(), rows: [] };
 
+/** What is read of counts: every speed; kinds of vehicles with the sums of their speeds; or the sums of all motor vehicles. */
+export type Detail = 'speeds' | 'kinds' | 'sums';
+
+const COLUMNS: Readonly<Record<Detail, SQL>> = {
+  speeds: sql`cells, measures, sums`,
+  kinds: BRIEF_SUMS,
+  sums: sql`ARRAY[0, 0, 0] AS cells, '{-2,-1,1}'::smallint[] AS measures, ARRAY[speed_sum, vehicles - measured, measured] AS sums`,
+};
+
 /**
  * Counts of sensors.
  * @param counting the sensors that count, with their sources
- * @param options `isWhole`: false to read motor vehicles only, without their kinds, and the sum of their speeds instead of
- *   each; `hasEarlier`: whether to include counts from before sources were known
+ * @param options `detail`: where it leaves out speeds, vehicles with one have the measure 1; `hasEarlier`: whether to include counts from before sources were known
  */
 export async function readCounts(
   db: Executor,
   read: Read,
   counting: readonly Counting[],
   wanted: readonly Segment[],
-  { isWhole = true, hasEarlier = true }: { readonly isWhole?: boolean; readonly hasEarlier?: boolean } = {},
+  { detail = 'speeds', hasEarlier = true }: { readonly detail?: Detail; readonly hasEarlier?: boolean } = {},
 ): Promise<Counts> {
   const { spans = [ENDLESS] } = read;
   const segments = partsWithin(wanted, spans);
@@ -298,18 +337,14 @@ export async function readCounts(
   };
   const here = isRead(read);
   const earlier = hasEarlier ? sql`source = 0 OR ` : sql``;
-  const columns = isWhole
-    ? sql`cells, measures, sums`
-    : sql`ARRAY[0, 0, 0] AS cells, '{-2,-1,1}'::smallint[] AS measures, ARRAY[speed_sum, vehicles - measured, measured] AS sums`;
   const rolledUp = inSegments(segments, here).map(
     (condition) => sql`
-      SELECT slot, sensor_id, ${columns} FROM ${BINS} AS bins
+      SELECT slot, minutes, sensor_id, ${COLUMNS[detail]} FROM ${BINS} AS bins
       WHERE ${condition} AND (${earlier}(sensor_id, source) IN (SELECT sensor_id, source FROM counting))`,
   );
   const ids = counting.map(({ sensorId }) => sensorId);
   const sources = counting.map((each) => each.source);
-  // Plan: an index of traffic_bins, and the pending groups. Each column is sent as one text, because the driver took
-  // longer to parse rows. What is pending has kinds of its own, with negative keys.
+  // Plan: an index of traffic_bins, and the pending groups. What is pending has kinds of its own, with negative keys.
   const { rows } = await db.execute<CountsRow>(sql`
     WITH counting AS MATERIALIZED (
       SELECT * FROM unnest(${sql.param(ids)}::uuid[], ${sql.param(sources)}::smallint[]) AS one (sensor_id, source)
@@ -325,29 +360,18 @@ export async function readCounts(
     ), counted AS MATERIALIZED (
       ${sql.join(rolledUp, sql` UNION ALL `)}
       UNION ALL
-      SELECT slot, sensor_id, ARRAY[cell, cell, cell]::int[], ARRAY[-3, -2, bin]::smallint[], ARRAY[squares, speeds, n]
+      SELECT slot, 5, sensor_id, ARRAY[cell, cell, cell]::int[], ARRAY[-3, -2, bin]::smallint[], ARRAY[squares, speeds, n]
       FROM fresh JOIN fresh_kinds USING (${KIND})
     )
-    SELECT array_agg(date_part('epoch', slot)::bigint)::text AS slots, array_agg(sensor_id) AS sensors,
-      string_agg(cells::text, ',') AS cells, string_agg(measures::text, ',') AS measures, string_agg(sums::text, ',') AS sums,
-      (SELECT json_agg(${KIND_OBJECT}) FROM (
+    SELECT ${PACKED_ROWS}, (SELECT json_agg(${KIND_OBJECT}) FROM (
         SELECT cell, ${KIND}, is_motor FROM fresh_kinds UNION ALL SELECT 0, '', '', '', '', '', '', true
       ) AS kind) AS kinds
     FROM counted`);
   const [row] = rows;
-  if (!row?.slots) return NO_COUNTS;
-  const [cells, measures, sums] = [listsOf(row.cells), listsOf(row.measures), listsOf(row.sums)];
-  const kinds = [...(row.kinds ?? []), ...(await readKinds(db, cells))];
-  return {
-    kinds: new Map(kinds.map(({ cell, ...kind }) => [cell, kind])),
-    rows: numbersOf(row.slots).map((seconds, n) => ({
-      slot: seconds * 1_000,
-      sensorId: row.sensors[n] ?? '',
-      cells: cells[n] ?? [],
-      measures: measures[n] ?? [],
-      sums: sums[n] ?? [],
-    })),
-  };
+  const packed = packedOf(row);
+  if (!row || packed.length === 0) return NO_COUNTS;
+  const kinds = [...(row.kinds ?? []), ...(await readKinds(db, packed))];
+  return { kinds: new Map(kinds.map(({ cell, ...kind }) => [cell, kind])), rows: packed };
 }
 
 const KIND_OBJECT =
@@ -355,15 +379,15 @@ const KIND_OBJECT =
   'direction', direction, 'lane', lane, 'movement', movement, 'eventType', event_type, 'isMotor', is_motor)`);
 
 /** The kinds of the cells. They are never changed or removed, so they need no snapshot, and finding the used ones here is quicker. */
-async function readKinds(db: Executor, cells: readonly (readonly number[])[]) {
+async function readKinds(db: Executor, rows: readonly Packed[]) {
   const used = new Set<number>();
-  for (const row of cells) for (const cell of row) if (cell > 0) used.add(cell);
+  for (const { cells } of rows) for (const cell of cells) if (cell > 0) used.add(cell);
   if (used.size === 0) return [];
   // Plan: the primary key of traffic_cells.
-  const { rows } = await db.execute<{ kind: Kind & { readonly cell: number } }>(sql`
+  const { rows: known } = await db.execute<{ kind: Kind & { readonly cell: number } }>(sql`
     SELECT ${KIND_OBJECT} AS kind FROM (SELECT id AS cell, ${KIND}, is_motor FROM traffic_cells
       WHERE id = ANY (${sql.param([...used])}::int[])) AS known`);
-  return rows.map(({ kind }) => kind);
+  return known.map(({ kind }) => kind);
 }
 
 /** The origin of slots, which begin on full hours and days in UTC. */

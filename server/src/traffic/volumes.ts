@@ -34,14 +34,15 @@ import { isUsableHour } from './local-hours.ts';
 import { peakHours } from './peak-hours.ts';
 import { getPlace, type LimitedPlace, type WantedPlace } from './places-store.ts';
 import { localBounds, minutesOf, requireFewPoints } from './range.ts';
+import type { Detail } from './slots-store.ts';
 import { turningMovements } from './turning-movements.ts';
 
 // The volumes that an engineer signs, of the same vehicles as `getFlow`.
 
 /** What is read of a place. */
 interface Reading {
-  /** False to leave out the parts, which makes a year readable in milliseconds. */
-  readonly isWhole?: boolean;
+  /** `sums` leaves out the parts, which makes a year readable in milliseconds. */
+  readonly detail?: Exclude<Detail, 'speeds'>;
   readonly flags?: 'exclude' | 'include';
 }
 
@@ -51,14 +52,14 @@ export async function readBins(
   wanted: WantedPlace,
   range: Interval,
   minutes: number,
-  { isWhole = true, flags = 'exclude' }: Reading = {},
+  { detail = 'kinds', flags = 'exclude' }: Reading = {},
 ): Promise<{ place: LimitedPlace; traffic: Traffic; bins: Bin[] }> {
   const place = await getPlace(db, wanted);
   const { timezone: zone } = settings.current();
   const bounds = localBounds(range, minutes, zone);
   const segments = segmentsWithin(place, bounds);
   const excluding = flags === 'exclude' ? { zone } : undefined;
-  const traffic = await readTraffic(db, place, segments, { now: clock.now(), isWhole, excluding });
+  const traffic = await readTraffic(db, place, segments, { now: clock.now(), detail, excluding });
   return { place, traffic, bins: traffic.binsOf(bounds) };
 }
 
@@ -163,7 +164,7 @@ export async function getTurningMovements(
 export async function getDailyVolumes(parts: Parts, input: DailyVolumesInput): Promise<DailyVolumesOfPlace> {
   const { timezone } = parts.settings.current();
   const range = requireRange(input, timezone);
-  const { place, bins } = await readMarkedBins(parts, input, range, 60, { isWhole: false });
+  const { place, bins } = await readMarkedBins(parts, input, range, 60, { detail: 'sums' });
   const holidays = await holidaysOf(parts.db, place, range, timezone);
   return { timezone, ...dailyVolumes(bins, range, timezone, holidays) };
 }
@@ -184,7 +185,7 @@ async function readYear(
   const { timezone } = parts.settings.current();
   const first = DateTime.fromObject({ year }, { zone: timezone });
   const range = { from: first.toMillis(), until: first.plus({ years: 1 }).toMillis() };
-  const { bins: hours } = await readMarkedBins(parts, place, range, 60, { isWhole: false });
+  const { bins: hours } = await readMarkedBins(parts, place, range, 60, { detail: 'sums' });
   const months = monthsOf(hours, year, timezone);
   const isOver = range.until <= parts.clock.now();
   return { timezone, range, hours, months, average: aadt(months, method, { allowMissing, isOver }) };

@@ -7,7 +7,7 @@ import { moment } from '../../platform/database/moment.ts';
 import type { Executor, Transaction } from '../../platform/database/transaction.ts';
 import type { Interval } from '../../platform/time.ts';
 import { isRemovedOf, REMOVED, recountDay } from '../../traffic/recount-store.ts';
-import { addQuarter } from '../../traffic/roll-up-store.ts';
+import { addQuarter, briefOf } from '../../traffic/roll-up-store.ts';
 import {
   isOfMotor,
   KIND,
@@ -200,9 +200,33 @@ const LONGER = sql`
   ) AS kept USING (minutes, ${SUM_KEY})
   WHERE coalesce(due.value, 0) <> coalesce(kept.value, 0)`;
 
-function find(query: SQL) {
-  return async (db: Executor, limit: number): Promise<Difference[]> =>
-    (await db.execute(sql`${query} LIMIT ${limit}`)).rows;
+const SUMS_OF_ROW = sql`(${briefOf(sql`unnest(cells, measures, sums)`, sql`true`)}) AS due (due_cells, due_measures, due_sums)`;
+const IS_WRONG = sql.raw(
+  ['cells', 'measures', 'sums'].map((name) => `brief_${name} <> coalesce(due_${name}, '{}')`).join(' OR '),
+);
+
+const WRONG_BRIEFS = sql`
+  SELECT minutes, sensor_id, location_id, source, slot, brief_measures, brief_sums FROM traffic_bins CROSS JOIN LATERAL ${SUMS_OF_ROW}
+  WHERE minutes > 5 AND (${IS_WRONG})`;
+
+/** Makes the sums without speeds of longer slots again, also of rows from before they were kept. */
+async function briefSumsAgain(tx: Transaction): Promise<number> {
+  const { rowCount } = await tx.execute(sql`
+    UPDATE traffic_bins AS kept SET brief_cells = coalesce(due_cells, '{}'), brief_measures = coalesce(due_measures, '{}'),
+      brief_sums = coalesce(due_sums, '{}')
+    FROM (SELECT traffic_bins.ctid AS at, due.* FROM traffic_bins CROSS JOIN LATERAL ${SUMS_OF_ROW}
+      WHERE minutes > 5 AND (brief_cells IS NULL OR ${IS_WRONG})) AS wrong
+    WHERE kept.ctid = wrong.at`);
+  return rowCount ?? 0;
+}
+
+function find(...queries: readonly SQL[]) {
+  return async (db: Executor, limit: number): Promise<Difference[]> => {
+    const found: Difference[] = [];
+    for (const query of queries)
+      found.push(...(await db.execute(sql`${query} LIMIT ${limit - found.length}`)).rows);
+    return found;
+  };
 }
 
 /**
@@ -229,7 +253,8 @@ const QUARTER_MS = 900_000;
 /** Counts longer slots again, from those of five minutes. Counts of intervals may be longer, and stay. */
 async function longerSlotsAgain(tx: Transaction, { from, until }: Interval): Promise<number> {
   const { rowCount } = await tx.execute(sql`
-    UPDATE traffic_bins SET events = 0, vehicles = 0, measured = 0, speed_sum = 0, cells = '{}', measures = '{}', sums = '{}'
+    UPDATE traffic_bins SET events = 0, vehicles = 0, measured = 0, speed_sum = 0, cells = '{}', measures = '{}', sums = '{}',
+      brief_cells = '{}', brief_measures = '{}', brief_sums = '{}'
     WHERE minutes IN (15, 60, 1440) AND source <> ${source.COUNTED} AND slot >= ${moment(from)} AND slot < ${moment(until)}`);
   const { rows } = await tx.execute<{ until: number }>(
     sql`SELECT (extract(epoch FROM ${longerUntil}) * 1000)::float8 AS until`,
@@ -255,7 +280,7 @@ export const rebuildTraffic: Rebuild = async ({ db, change }) => {
   const { rows: days } = await db.execute<WrongDay>(WRONG_DAYS);
   let rows = 0;
   for (const day of days) rows += await change((tx) => rebuildDay(tx, day));
-  return rows;
+  return rows + (await change(briefSumsAgain));
 };
 
 export const trafficChecks: readonly Check[] = [
@@ -267,8 +292,9 @@ export const trafficChecks: readonly Check[] = [
   },
   {
     name: 'traffic by longer slots',
-    compares: 'counts of 15 minutes, hours and days with the sums of their 5 minutes',
-    find: find(LONGER),
+    compares:
+      'counts of 15 minutes, hours and days with the sums of their 5 minutes, and those without speeds with those by speed',
+    find: find(LONGER, WRONG_BRIEFS),
     rebuild: 'traffic',
   },
 ];

@@ -77,6 +77,7 @@ async function readChannels(
   const segments = segmentsWithin(place, bounds);
   const { binsOf, speedCells } = await readTraffic(parts.db, place, segments, {
     now: parts.clock.now(),
+    detail: input.records === 'SPEED' ? 'speeds' : 'kinds',
     excluding: { zone },
   });
   // Where clocks change by half an hour, an interval is shorter.

@@ -153,7 +153,7 @@ async function coverageOfSample(
   sample: Sample,
 ): Promise<number> {
   const isWhole = (sample.hours ?? []).flat().every((minute) => minute % 60 === 0);
-  const { bins } = await readBins(parts, place, range, isWhole ? 60 : 15, { isWhole: false });
+  const { bins } = await readBins(parts, place, range, isWhole ? 60 : 15, { detail: 'sums' });
   const isWanted = partOfWeek(sample, parts.settings.current().timezone);
   return coverageOf(isWanted ? bins.filter(({ start }) => isWanted(start)) : bins);
 }
