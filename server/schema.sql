@@ -23,6 +23,28 @@ CREATE OR REPLACE FUNCTION public.gantry_fold(value text)
 RETURN replace(translate(lower((translate(NORMALIZE(value, NFC), 'İI'::text, 'ii'::text) COLLATE pg_c_utf8)), 'ıς'::text, 'iσ'::text), 'i̇'::text, 'i'::text)
 ;
 
+CREATE OR REPLACE FUNCTION public.note_traffic_change()
+ RETURNS trigger
+ LANGUAGE plpgsql
+AS $function$
+DECLARE
+  changed jsonb;
+BEGIN
+  FOREACH changed IN ARRAY ARRAY[
+    CASE WHEN TG_OP <> 'INSERT' THEN to_jsonb(OLD) END, CASE WHEN TG_OP <> 'DELETE' THEN to_jsonb(NEW) END]
+  LOOP
+    INSERT INTO traffic_year_changes (concern, since, until)
+    SELECT concern, since, until FROM (
+      SELECT (changed ->> name)::uuid AS concern, coalesce((changed ->> TG_ARGV[1])::timestamptz, '-infinity') AS since,
+        coalesce((changed ->> TG_ARGV[2])::timestamptz, 'infinity') AS until
+      FROM unnest(string_to_array(coalesce(nullif(TG_ARGV[0], ''), '-'), ',')) AS name
+    ) AS one
+    WHERE changed IS NOT NULL AND since < now() - interval '3 hours' AND (concern IS NOT NULL OR TG_ARGV[0] = '');
+  END LOOP;
+  RETURN NULL;
+END $function$
+;
+
 CREATE TABLE activity (
   id bigint NOT NULL GENERATED ALWAYS AS IDENTITY,
   user_id uuid NOT NULL,
@@ -1063,6 +1085,32 @@ CREATE TABLE traffic_unjudged (
   due_at timestamp with time zone
 );
 
+CREATE TABLE traffic_year_changes (
+  id bigint NOT NULL GENERATED ALWAYS AS IDENTITY,
+  concern uuid,
+  since timestamp with time zone NOT NULL,
+  until timestamp with time zone NOT NULL
+);
+
+CREATE TABLE traffic_years (
+  place_id uuid NOT NULL,
+  year smallint NOT NULL,
+  place_kind text COLLATE "C" NOT NULL,
+  timezone text COLLATE "C" NOT NULL,
+  rules integer NOT NULL,
+  since timestamp with time zone NOT NULL,
+  until timestamp with time zone NOT NULL,
+  concerns uuid[] NOT NULL,
+  means double precision[] NOT NULL,
+  day_sums bigint[] NOT NULL,
+  days smallint[] NOT NULL,
+  hour_sums bigint[] NOT NULL,
+  hours smallint[] NOT NULL,
+  top_starts timestamp with time zone[] NOT NULL,
+  top_volumes bigint[] NOT NULL,
+  valid_ms bigint NOT NULL
+);
+
 CREATE TABLE users (
   id uuid NOT NULL DEFAULT gen_random_uuid(),
   email text NOT NULL,
@@ -1353,6 +1401,8 @@ ALTER TABLE traffic_rollups ADD CONSTRAINT traffic_rollups_minutes_place_id_slot
 ALTER TABLE traffic_rollups ADD CONSTRAINT traffic_rollups_minutes_check CHECK ((minutes = ANY (ARRAY[1, 5, 15, 60, 1440])));
 ALTER TABLE traffic_unfolded ADD CONSTRAINT traffic_unfolded_sign_check CHECK ((sign = ANY (ARRAY['-1'::integer, 1])));
 ALTER TABLE traffic_unjudged ADD CONSTRAINT traffic_unjudged_pkey PRIMARY KEY (sensor_id, day);
+ALTER TABLE traffic_year_changes ADD CONSTRAINT traffic_year_changes_pkey PRIMARY KEY (id);
+ALTER TABLE traffic_years ADD CONSTRAINT traffic_years_pkey PRIMARY KEY (place_id, year);
 ALTER TABLE users ADD CONSTRAINT users_email_key UNIQUE (email);
 ALTER TABLE users ADD CONSTRAINT users_pkey PRIMARY KEY (id);
 ALTER TABLE users ADD CONSTRAINT users_email_check CHECK ((email = lower(email)));

@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { pageTotals, paging } from './page.ts';
 import { binStatus, coarser, ONE_PLACE, onePlace, timezone, trafficPlace, trafficRange } from './traffic.ts';
 import { speedUnitNames } from './values.ts';
 import { classSchemes } from './vehicle-classes.ts';
@@ -278,6 +279,47 @@ export const aadt = z.object({
     ),
 });
 export type AadtOfPlace = z.infer<typeof aadt>;
+
+/** Maximum number of locations on a page, and in the input. */
+const MAX_LOCATIONS = 1_000;
+const MAX_IDS = 100;
+
+export const networkAadtInput = z.object({
+  year: annualInput.shape.year.describe('The local calendar year, which must be over.'),
+  method: annualInput.shape.method,
+  allowMissing: annualInput.shape.allowMissing,
+  locationIds: z
+    .array(z.uuid())
+    .min(1)
+    .max(MAX_IDS)
+    .optional()
+    .describe('Only these locations; by default all with traffic in the year.'),
+  skip: paging(100).skip,
+  take: z.int().min(1).max(MAX_LOCATIONS).default(100).describe('Maximum number of locations to return.'),
+});
+export type NetworkAadtInput = z.infer<typeof networkAadtInput>;
+
+export const networkAadt = z.object({
+  timezone,
+  year: z.number().describe('The local calendar year.'),
+  method: annualMethod,
+  locations: z
+    .array(
+      z.object({
+        locationId: z.string(),
+        locationName: z.string(),
+        ...aadt.pick({ value: true, n: true, status: true, reason: true, published: true }).shape,
+      }),
+    )
+    .describe('Those with the largest values first, and those without one last.'),
+  ...pageTotals,
+  pending: z
+    .number()
+    .describe(
+      'Number of locations whose year is still being computed. Their value is null, and the reason says so.',
+    ),
+});
+export type NetworkAadt = z.infer<typeof networkAadt>;
 
 export const factors = z.object({
   timezone,

@@ -81,9 +81,10 @@ describe('the steps to a cluster', () => {
     .map(({ statement }) => statement)
     .join('\n');
 
-  it('create every function of the schema on the nodes', async () => {
+  it('create every function of the schema on the nodes, except those of triggers', async () => {
     const functions = await ask(
-      `SELECT oid::regprocedure::text AS name FROM pg_proc WHERE pronamespace = 'public'::regnamespace ORDER BY 1`,
+      `SELECT oid::regprocedure::text AS name FROM pg_proc WHERE pronamespace = 'public'::regnamespace
+         AND prorettype <> 'trigger'::regtype ORDER BY 1`,
     );
     expect(functions.length).toBeGreaterThan(0);
     for (const name of functions) expect(statements).toContain(`create_distributed_function('${name}')`);
@@ -178,6 +179,8 @@ describe('the steps to a cluster', () => {
       'traffic_rollups',
       'traffic_unfolded',
       'traffic_unjudged',
+      'traffic_year_changes',
+      'traffic_years',
       'users',
       'watchlist_alerts',
       'watchlist_entries',

@@ -186,6 +186,7 @@ const inputs = (): Partial<Record<ProcedurePath, Input>> => {
     'traffic.getTurningMovements': { sensorId: planted.sensorId, ...range },
     'traffic.getDailyVolumes': { sensorId: planted.sensorId, ...range },
     'traffic.getAadt': { sensorId: planted.sensorId, year: 2026 },
+    'traffic.getNetworkAadt': { year: 2025 },
     'traffic.getFactors': { sensorId: planted.sensorId, year: 2026 },
     'traffic.getDesignHours': { sensorId: planted.sensorId, year: 2026 },
     'traffic.getSpeedStudy': { sensorId: planted.sensorId, ...range },

@@ -122,6 +122,7 @@ export const mayCall = {
   'traffic.getTurningMovements': everybody,
   'traffic.getDailyVolumes': everybody,
   'traffic.getAadt': everybody,
+  'traffic.getNetworkAadt': everybody,
   'traffic.getFactors': everybody,
   'traffic.getDesignHours': everybody,
   'traffic.getHeadways': everybody,

@@ -2,6 +2,7 @@ import type { GantryClient } from '@gantry/client';
 import { MINUTE_MS } from '@gantry/contract/durations';
 import { createRandom, mix } from '@gantry/simulator/src/random.ts';
 import { trafficLevel } from '@gantry/simulator/src/traffic.ts';
+import { query } from '../database.ts';
 import { registerSensors } from '../sensors.ts';
 import type { HistoryOptions } from './history.ts';
 
@@ -52,4 +53,45 @@ export async function fillDetector(
       apiKey: detector.apiKey,
       periods: periods.slice(n, n + PERIODS_AT_ONCE),
     });
+}
+
+const LOCATIONS = 1_000;
+
+/** The local year before the end of a history, which is over. */
+export function lastYear({ until }: Pick<HistoryOptions, 'until'>): number {
+  return new Date(until).getUTCFullYear() - 1;
+}
+
+/**
+ * Adds 1,000 locations with a stored year each, as the service stores them: their hours would be nine million rows. In one
+ * statement, so that the service finds none of it missing.
+ */
+export async function fillNetwork(
+  databaseUrl: string,
+  options: Pick<HistoryOptions, 'until'>,
+): Promise<void> {
+  const year = lastYear(options);
+  await query(
+    databaseUrl,
+    `DO $$
+     DECLARE zone text := (SELECT timezone FROM settings);
+     BEGIN
+       CREATE TEMPORARY TABLE network ON COMMIT DROP AS
+         SELECT gen_random_uuid() AS location_id, gen_random_uuid() AS sensor_id, n FROM generate_series(1, ${LOCATIONS}) AS n;
+       INSERT INTO locations (id, name) SELECT location_id, 'Network ' || n FROM network;
+       INSERT INTO traffic_places (location_id, sensor_id, first_slot, last_slot, detections)
+         SELECT location_id, sensor_id, '${year}-01-01Z', '${year}-12-31 23:55Z', true FROM network;
+       DELETE FROM traffic_year_changes;
+       INSERT INTO traffic_years (place_id, year, place_kind, timezone, rules, since, until, concerns, means, day_sums, days,
+         hour_sums, hours, top_starts, top_volumes, valid_ms)
+       SELECT location_id, ${year}, 'location', zone, 1, make_date(${year}, 1, 1)::timestamp AT TIME ZONE zone,
+         make_date(${year + 1}, 1, 1)::timestamp AT TIME ZONE zone, ARRAY[location_id, sensor_id],
+         ARRAY(SELECT 4000 + n + sin(month) * 100 FROM generate_series(1, 12) AS month),
+         ARRAY(SELECT 16000 + n * 4 + day FROM generate_series(1, 84) AS day), array_fill(4::smallint, ARRAY[84]),
+         ARRAY(SELECT 600 + n + hour % 24 * 20 FROM generate_series(1, 2016) AS hour), array_fill(4::smallint, ARRAY[2016]),
+         ARRAY(SELECT '${year}-03-03Z'::timestamptz + hour * interval '1 hour' FROM generate_series(1, 100) AS hour),
+         ARRAY(SELECT 700 - hour FROM generate_series(1, 100) AS hour), 31536000000
+       FROM network;
+     END $$`,
+  );
 }

@@ -6,7 +6,7 @@ import { checkServer, query, sibling } from '../database.ts';
 import { stopLeftoverDatabase } from '../leftover-database.ts';
 import { embeddedDatabaseUrl, type Service, startService } from '../service.ts';
 import { fillHistory } from './fill.ts';
-import { fillDetector } from './fill-detector.ts';
+import { fillDetector, fillNetwork } from './fill-detector.ts';
 import type { HistoryOptions } from './history.ts';
 import { checkRoom } from './room.ts';
 
@@ -73,6 +73,7 @@ export async function openHistories(options: HistoriesOptions): Promise<Historie
     const began = performance.now();
     await fillHistory(databaseUrl, history);
     await fillDetector(gantry.client, history);
+    await fillNetwork(databaseUrl, history);
     if (isKept) await query(home, `COMMENT ON DATABASE ${name} IS '${JSON.stringify(history)}'`);
     const seconds = ((performance.now() - began) / 1000).toFixed(0);
     onProgress(`${events.toLocaleString('en-US')} events made in ${seconds} s; the totals equal a recount`);

@@ -1,6 +1,7 @@
 import { DAY_MS } from '@gantry/contract/durations';
 import { eventType, type ListEventsInput } from '@gantry/contract/events';
 import type { Random } from '@gantry/simulator/src/random.ts';
+import { lastYear } from './fill-detector.ts';
 import type { Sample } from './sample.ts';
 
 /**
@@ -20,6 +21,7 @@ type Input = ListInput & {
   repeatPlates?: boolean;
   interval?: string;
   year?: number;
+  locationId?: string;
 };
 
 /** A kind of query with varied arguments. */
@@ -282,6 +284,24 @@ const traffic: Question[] = [
   goals: { p99 },
 }));
 
+/** Figures of years that are over, which are stored. */
+const network: Question[] = [
+  {
+    group: 'traffic',
+    name: 'getAadt, a year that is over',
+    procedure: 'traffic.getAadt',
+    input: ({ networkId, until }) => ({ locationId: networkId, year: lastYear({ until }) }),
+    goals: { p99: 50 },
+  },
+  {
+    group: 'traffic',
+    name: 'getNetworkAadt of 1,000 locations',
+    procedure: 'traffic.getNetworkAadt',
+    input: ({ until }) => ({ year: lastYear({ until }), take: 1_000 }),
+    goals: { p99: 500 },
+  },
+];
+
 function unprocessedOne(sample: Sample): { id: string } {
   return { id: sample.unprocessed.pop() ?? '' };
 }
@@ -305,5 +325,6 @@ export const QUESTIONS: readonly Question[] = [
   ...single,
   ...analytics,
   ...traffic,
+  ...network,
   ...marks,
 ];

@@ -9,6 +9,8 @@ export interface Sample {
   readonly until: number;
   readonly ids: readonly string[];
   readonly sensorIds: readonly string[];
+  /** A location with a stored year. */
+  readonly networkId: string;
   /** The sensor that counted quarter hours for the whole history. */
   readonly detectorId: string;
   readonly locations: readonly string[];
@@ -61,10 +63,14 @@ export async function drawSample(
     const { rows: detectors } = await client.query<{ sensor_id: string }>(
       'SELECT sensor_id FROM traffic_places WHERE periods LIMIT 1',
     );
+    const { rows: network } = await client.query<{ id: string }>(
+      "SELECT id FROM locations WHERE name = 'Network 1'",
+    );
     return {
       from,
       until,
       ids: any.map(({ id }) => id),
+      networkId: network[0]?.id ?? '',
       detectorId: detectors[0]?.sensor_id ?? '',
       sensorIds: any.map((row) => row.sensor_id),
       locations: any.map((row) => row.location_name),

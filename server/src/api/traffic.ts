@@ -9,6 +9,8 @@ import {
   dailyVolumesInput,
   designHours,
   factors,
+  networkAadt,
+  networkAadtInput,
   peakHours,
   peakHoursInput,
   speedStudy,
@@ -60,6 +62,7 @@ import {
   getPeakHours,
   getTurningMovements,
 } from '../traffic/volumes.ts';
+import { getNetworkAadt } from '../traffic/years.ts';
 import { allowed, pageOf, router, signedIn } from './procedures.ts';
 
 export const trafficRouter = router({
@@ -147,6 +150,17 @@ export const trafficRouter = router({
     .input(annualInput)
     .output(aadt)
     .query(({ ctx: { app }, input }) => getAadt(app, input)),
+
+  getNetworkAadt: signedIn
+    .meta({
+      question: true,
+      summary: 'List the annual average daily traffic of all locations',
+      notes:
+        'The same values as traffic.getAadt of each location. Years are stored some days after they are over, and again after a change that concerns them.',
+    })
+    .input(networkAadtInput)
+    .output(networkAadt)
+    .query(({ ctx: { app }, input }) => getNetworkAadt(app, input)),
 
   getFactors: signedIn
     .meta({ question: true, summary: 'Get the monthly and weekday factors of a place' })

@@ -86,6 +86,44 @@ function add(sums: number[], index: number, part: number): void {
   sums[index] = (sums[index] ?? 0) + part;
 }
 
+/** What the figures of a year need of its hours. */
+export interface YearOfHours {
+  /** The twelve. */
+  readonly months: readonly MonthOfHours[];
+  /** The 100 hours with most vehicles, in descending order; of equal ones, the first. */
+  readonly busiest: readonly { readonly start: Date; readonly volume: number }[];
+  /** The time of the hours that are valid, in milliseconds. */
+  readonly validMs: number;
+}
+
+/**
+ * The hours of a local year as far as its figures need them.
+ * @param bins in order, from 15 minutes to an hour long
+ * @param range the year
+ */
+export function yearOf(
+  bins: readonly Count[],
+  { year, ...range }: Interval & { readonly year: number },
+  zone: string,
+): YearOfHours {
+  return { months: monthsOf(bins, year, zone), ...busiestHours(bins, range, zone) };
+}
+
+function busiestHours(
+  bins: readonly Count[],
+  range: Interval,
+  zone: string,
+): Pick<YearOfHours, 'busiest' | 'validMs'> {
+  const valid = binsByDay(bins, range, zone)
+    .flatMap((day) => hoursOf(day, zone))
+    .filter(({ status }) => status === 'VALID');
+  const busiest = valid
+    .map(({ start, volume }) => ({ start: new Date(start), volume: volume ?? 0 }))
+    .sort((a, b) => b.volume - a.volume || a.start.getTime() - b.start.getTime())
+    .slice(0, 100);
+  return { busiest, validMs: sumOf(valid.map(({ start, end }) => end - start)) };
+}
+
 /** The average volume of a weekday in a month: the sum of the means of its hours; null if one is not known. */
 function weekdayMean({ sums, hours }: MonthOfHours, weekday: number): number | null {
   let mean = 0;
@@ -97,7 +135,7 @@ function weekdayMean({ sums, hours }: MonthOfHours, weekday: number): number | n
   return mean;
 }
 
-function daysIn({ year, month }: MonthOfHours): number {
+function daysIn({ year, month }: Pick<MonthOfHours, 'year' | 'month'>): number {
   return new Date(Date.UTC(year, month, 0)).getUTCDate();
 }
 
@@ -117,9 +155,27 @@ export function madt(month: MonthOfHours): number | null {
   return sum / length;
 }
 
-/** Annual average daily traffic. @param months the twelve of a year */
+/** A month with its average daily traffic (FHWA) in place of its hours. */
+export interface MonthOfDays extends Pick<MonthOfHours, 'year' | 'month' | 'daySums' | 'days'> {
+  readonly mean: number | null;
+}
+
+/** Annual average daily traffic. @param hours the twelve months of a year */
 export function aadt(
-  months: readonly MonthOfHours[],
+  hours: readonly MonthOfHours[],
+  method: AnnualMethod,
+  options: AnnualOptions = {},
+): Aadt {
+  return aadtOf(
+    hours.map((month) => ({ ...month, mean: madt(month) })),
+    method,
+    options,
+  );
+}
+
+/** The same of months whose averages are known. */
+export function aadtOf(
+  months: readonly MonthOfDays[],
   method: AnnualMethod,
   { allowMissing = 0, isOver = true }: AnnualOptions = {},
 ): Aadt {
@@ -132,20 +188,18 @@ export function aadt(
     status: value === null ? 'INSUFFICIENT' : isOver && found.reason === null ? 'VALID' : 'PROVISIONAL',
     reason: found.reason ?? (isOver ? null : 'The year is not over'),
     published: value === null ? null : publishedVolume(value),
-    months: months.map((month) => {
-      const mean = madt(month);
-      return { month: month.month, value: mean === null ? null : roundTo(mean, 3) };
-    }),
+    months: months.map(({ month, mean }) => ({ month, value: mean === null ? null : roundTo(mean, 3) })),
   };
 }
 
 type Found = Pick<Figure, 'value' | 'n' | 'reason'>;
 
-const METHODS: Record<AnnualMethod, (months: readonly MonthOfHours[], allowMissing: number) => Found> = {
+const METHODS: Record<AnnualMethod, (months: readonly MonthOfDays[], allowMissing: number) => Found> = {
   FHWA: (months, allowMissing) => {
-    const means = months.map((month) => ({ month, mean: madt(month) }));
-    const known = means.flatMap(({ month, mean }) => (mean === null ? [] : [{ days: daysIn(month), mean }]));
-    const lacking = means.filter(({ mean }) => mean === null).map(({ month }) => month.month);
+    const known = months.flatMap(({ mean, ...month }) =>
+      mean === null ? [] : [{ days: daysIn(month), mean }],
+    );
+    const lacking = months.filter(({ mean }) => mean === null).map(({ month }) => month);
     const days = known.reduce((sum, each) => sum + each.days, 0);
     const sum = known.reduce((all, each) => all + each.days * each.mean, 0);
     return foundIn(sum / days, lacking, allowMissing, 'an hour of the week is not known');
@@ -238,7 +292,7 @@ export function groupFactor(factors: readonly (number | null)[]): {
 }
 
 export interface DesignHours {
-  /** The 100 hours with most vehicles, in descending order; of equal ones, the first. */
+  /** The busiest hours of the year (`YearOfHours`). */
   readonly hours: { readonly start: Date; readonly volume: number }[];
   /** The 30th, 50th and 100th of them, divided by AADT. */
   readonly k30: number | null;
@@ -262,14 +316,17 @@ export function designHours(
   zone: string,
   annual: number | null,
 ): DesignHours {
-  const valid = binsByDay(bins, range, zone)
-    .flatMap((day) => hoursOf(day, zone))
-    .filter(({ status }) => status === 'VALID');
-  const validHours = sumOf(valid.map(({ start, end }) => end - start)) / (range.until - range.from);
-  const hours = valid
-    .map(({ start, volume }) => ({ start: new Date(start), volume: volume ?? 0 }))
-    .sort((a, b) => b.volume - a.volume || a.start.getTime() - b.start.getTime())
-    .slice(0, 100);
+  return designHoursOf(busiestHours(bins, range, zone), range, annual);
+}
+
+/** The same of a year of which the busiest hours are known. */
+export function designHoursOf(
+  { busiest, validMs }: Pick<YearOfHours, 'busiest' | 'validMs'>,
+  range: Interval,
+  annual: number | null,
+): DesignHours {
+  const hours = [...busiest];
+  const validHours = validMs / (range.until - range.from);
   const reason =
     validHours < COMPLETE_COVERAGE
       ? `${Math.floor(validHours * 100)} % of the hours are valid, and design hours need 95 %`

@@ -18,6 +18,7 @@ import {
   ORIGIN,
   source,
 } from './slots-store.ts';
+import { isNoted } from './years-store.ts';
 
 /** What a period counts: '' for none. */
 export interface Channel {
@@ -169,6 +170,9 @@ export async function addPeriodSums(
         SELECT ${KEY}, 0 AS events, sum(vehicles)::bigint AS vehicles, sum(measured)::bigint AS measured, sum(speed_sum)::bigint AS speed_sum,
           0::smallint AS alive, NULL::timestamptz AS first_at, NULL::timestamptz AS last_at, ${PACKED}
         FROM entries GROUP BY ${KEY}`)}
+    ), changed AS (
+      INSERT INTO traffic_year_changes (concern, since, until)
+      SELECT ${sensorId}::uuid, min(start), max(until) FROM one HAVING ${isNoted(sql`min(start)`)}
     )
     INSERT INTO traffic_places AS known (location_id, sensor_id, first_slot, last_slot, periods)
     SELECT coalesce(location_id, ${sensorId}::uuid), ${sensorId}::uuid, date_bin('5 minutes', min(start), ${ORIGIN}),

@@ -17,6 +17,7 @@ import {
   passedIn,
   passedWithin,
 } from './slots-store.ts';
+import { isNoted } from './years-store.ts';
 
 /** A sensor that is or was at a place. */
 export interface KnownSensor {
@@ -227,7 +228,10 @@ export async function readBrokenSpans(
 /** Notes that a sensor sent every vehicle of a time. */
 export async function noteObserved(db: Executor, sensorId: string, { from, until }: Interval): Promise<void> {
   await db.execute(sql`
-    WITH joined AS (
+    WITH changed AS (
+      INSERT INTO traffic_year_changes (concern, since, until)
+      SELECT ${sensorId}::uuid, ${moment(from)}::timestamptz, ${moment(until)} WHERE ${isNoted(moment(from))}
+    ), joined AS (
       DELETE FROM traffic_observed
       WHERE sensor_id = ${sensorId}::uuid AND since <= ${moment(until)} AND until >= ${moment(from)}
       RETURNING since, until

@@ -9,6 +9,7 @@ import { inTransaction, type Transaction } from '../platform/database/transactio
 import { type Interval, SLOT_MS } from '../platform/time.ts';
 import { addBins, rollUpRows } from './roll-up-store.ts';
 import { EARLIER, groupsWithin, keptSince, PASSED, source, UNNESTED } from './slots-store.ts';
+import { noteYearChange } from './years-store.ts';
 
 /**
  * The months from which retention removed events, with the time before which it did. The counts of such a time may exceed
@@ -62,6 +63,7 @@ export async function recountDay(tx: Transaction, day: Interval, sensors: SQL): 
       brief_cells = '{}', brief_measures = '{}', brief_sums = '{}'
     WHERE minutes IN (1, 5, 15, 60, 1440) AND source <> ${source.COUNTED} AND ${sensors}
       AND slot >= ${moment(day.from)} AND slot < ${moment(day.until)}`);
+  await noteYearChange(tx, null, day);
   // Slot by slot, so that no statement takes too long.
   for (let from = day.from; from < day.until; from += SLOT_MS) {
     const { rowCount: groups } = await tx.execute(passAgain({ from, until: from + SLOT_MS }));

@@ -20,6 +20,7 @@ import {
   passedIn,
   source,
 } from './slots-store.ts';
+import { isNoted } from './years-store.ts';
 
 /** How long counts by minute are kept; the last five minutes are needed. */
 const MINUTES_KEPT = sql.raw(`interval '15 minutes'`);
@@ -253,6 +254,9 @@ function ROLL_UP(ctids: SQL) {
     SELECT DISTINCT sensor_id, (slot AT TIME ZONE 'UTC')::date FROM alike
     WHERE first_at IS NOT NULL AND sensor_id <> ${NO_SENSOR} ORDER BY 1, 2
     ON CONFLICT DO NOTHING
+  ), changed AS (
+    INSERT INTO traffic_year_changes (concern, since, until)
+    SELECT sensor_id, min(slot), max(slot) + interval '5 minutes' FROM alike WHERE ${isNoted(sql`slot`)} GROUP BY 1
   )
   SELECT (SELECT count(*) FROM taken) AS rows, array_agg(sensor_id) AS sensors, array_agg(slot::text) AS slots
   FROM (SELECT DISTINCT sensor_id, slot FROM alike WHERE is_less) AS deleted`;

@@ -13,19 +13,10 @@ import type {
 } from '@gantry/contract/figures';
 import type { TurningMovementsInput, TurningMovementsOfPlace } from '@gantry/contract/turning-movements';
 import { MAX_POINTS } from '@gantry/contract/values';
-import { DateTime } from 'luxon';
 import { invalidInput } from '../platform/error.ts';
 import { type Interval, requireRange } from '../platform/time.ts';
-import {
-  type Aadt,
-  aadt,
-  designHours,
-  designHourVolume,
-  factorsOf,
-  type MonthOfHours,
-  monthsOf,
-} from './annual.ts';
-import { type Bin, type Cell, type Count, type Dimension, isMotor, joinWithin, sumCells } from './bin.ts';
+import { type Aadt, aadt, designHoursOf, designHourVolume, factorsOf, type YearOfHours } from './annual.ts';
+import { type Bin, type Cell, type Dimension, isMotor, joinWithin, sumCells } from './bin.ts';
 import { holidaysOf } from './calendar.ts';
 import { dailyVolumes } from './daily.ts';
 import { coarserIf, type Parts, readTraffic, segmentsWithin, type Traffic } from './figures.ts';
@@ -36,6 +27,7 @@ import { getPlace, type LimitedPlace, type WantedPlace } from './places-store.ts
 import { localBounds, minutesOf, requireFewPoints } from './range.ts';
 import type { Detail } from './slots-store.ts';
 import { turningMovements } from './turning-movements.ts';
+import { localYear, readYear } from './years.ts';
 
 // The volumes that an engineer signs, of the same vehicles as `getFlow`.
 
@@ -170,45 +162,41 @@ export async function getDailyVolumes(parts: Parts, input: DailyVolumesInput): P
 }
 
 /** The hours of a local year, and the annual average that follows from them. */
-interface Annual {
+interface Annual extends YearOfHours {
   readonly timezone: string;
   readonly range: Interval;
-  readonly hours: readonly Count[];
-  readonly months: readonly MonthOfHours[];
   readonly average: Aadt;
 }
 
-async function readYear(
-  parts: Parts,
-  { year, method, allowMissing, ...place }: AnnualInput,
+async function readAnnual(
+  { db, settings, clock }: Parts,
+  { year, method, allowMissing, ...wanted }: AnnualInput,
 ): Promise<Annual> {
-  const { timezone } = parts.settings.current();
-  const first = DateTime.fromObject({ year }, { zone: timezone });
-  const range = { from: first.toMillis(), until: first.plus({ years: 1 }).toMillis() };
-  const { bins: hours } = await readMarkedBins(parts, place, range, 60, { detail: 'sums' });
-  const months = monthsOf(hours, year, timezone);
-  const isOver = range.until <= parts.clock.now();
-  return { timezone, range, hours, months, average: aadt(months, method, { allowMissing, isOver }) };
+  const { timezone } = settings.current();
+  const [range, now] = [localYear(year, timezone), clock.now()];
+  const hours = await readYear(db, await getPlace(db, wanted), range, now);
+  const isOver = range.until <= now;
+  return { timezone, range, ...hours, average: aadt(hours.months, method, { allowMissing, isOver }) };
 }
 
 /** The annual average daily traffic of a place. @throws AppError `notFound` */
 export async function getAadt(parts: Parts, input: AnnualInput): Promise<AadtOfPlace> {
-  const { timezone, average } = await readYear(parts, input);
+  const { timezone, average } = await readAnnual(parts, input);
   return { timezone, year: input.year, ...average };
 }
 
 /** The factors by which short counts become annual ones. @throws AppError `notFound` */
 export async function getFactors(parts: Parts, input: AnnualInput): Promise<FactorsOfPlace> {
-  const { timezone, months, average } = await readYear(parts, input);
+  const { timezone, months, average } = await readAnnual(parts, input);
   const { value, status, reason } = average;
   return { timezone, year: input.year, aadt: value, status, reason, ...factorsOf(months, value) };
 }
 
 /** The busiest hours of a year. @throws AppError `notFound` */
 export async function getDesignHours(parts: Parts, input: AnnualInput): Promise<DesignHoursOfPlace> {
-  const { timezone, range, hours, average } = await readYear(parts, input);
+  const { timezone, range, average, ...hours } = await readAnnual(parts, input);
   const { value } = average;
-  const found = designHours(hours, range, timezone, value);
+  const found = designHoursOf(hours, range, value);
   const { k30 } = found;
   return {
     timezone,

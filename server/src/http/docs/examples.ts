@@ -109,6 +109,7 @@ const examples: Readonly<Record<string, object>> = {
   'traffic.getTurningMovements': { ...MONTH, locationId: ID },
   'traffic.getDailyVolumes': { ...MONTH, locationId: ID },
   'traffic.getAadt': { locationId: ID, year: 2025 },
+  'traffic.getNetworkAadt': { year: 2025 },
   'traffic.getFactors': { locationId: ID, year: 2025 },
   'traffic.getDesignHours': { locationId: ID, year: 2025 },
   'traffic.getSpeedStudy': { ...MONTH, locationId: ID, days: [2, 3, 4], hours: ['09:00-15:30'] },

@@ -172,6 +172,7 @@ export const routes: readonly Route[] = [
   read('/v1/traffic/turning-movements', 'traffic.getTurningMovements'),
   read('/v1/traffic/daily-volumes', 'traffic.getDailyVolumes'),
   read('/v1/traffic/aadt', 'traffic.getAadt'),
+  read('/v1/traffic/aadt/network', 'traffic.getNetworkAadt'),
   read('/v1/traffic/factors', 'traffic.getFactors'),
   read('/v1/traffic/design-hours', 'traffic.getDesignHours'),
   read('/v1/traffic/speed-study', 'traffic.getSpeedStudy'),

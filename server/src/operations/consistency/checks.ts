@@ -6,9 +6,10 @@ import { inCommonSnapshot, pauseEvents } from '../../platform/database/nodes.ts'
 import { createDatabase, type Database } from '../../platform/database/pool.ts';
 import { inTransaction, type Transaction } from '../../platform/database/transaction.ts';
 import type { Outbox } from '../../realtime/publish.ts';
+import { findWrongYears } from '../../traffic/years.ts';
 import { createWebhookDispatch } from '../../webhooks/dispatch.ts';
 import { listEnabledWebhooks } from '../../webhooks/store.ts';
-import type { Difference, Rebuild, RebuildKind } from './check.ts';
+import type { Check, Difference, Rebuild, RebuildKind } from './check.ts';
 import {
   rebuildArrivals,
   rebuildTotals,
@@ -25,7 +26,15 @@ import {
   rebuildStatuses,
 } from './effects-store.ts';
 
-const checks = [...totalsChecks, ...trafficChecks, ...effectsChecks, ...feedChecks];
+const yearsCheck: Check = {
+  name: 'traffic by year',
+  compares: 'the stored hours of years that are over with the counts',
+  find: async (db, limit) =>
+    (await findWrongYears(db, await readDatabaseTime(db), limit)).map((year) => ({ ...year })),
+  rebuild: 'traffic',
+};
+
+const checks = [...totalsChecks, ...trafficChecks, yearsCheck, ...effectsChecks, ...feedChecks];
 
 const rebuildOf: Readonly<Record<RebuildKind, Rebuild>> = {
   totals: rebuildTotals,

@@ -18,6 +18,7 @@ import {
   passedIn,
   source,
 } from '../../traffic/slots-store.ts';
+import { noteYearChange, removeAllYears } from '../../traffic/years-store.ts';
 import type { Check, Difference, Rebuild, Rebuilding } from './check.ts';
 
 // Each of these is read by one statement, so that events stored meanwhile are either on both sides or on neither. On a
@@ -256,6 +257,7 @@ async function longerSlotsAgain(tx: Transaction, { from, until }: Interval): Pro
     UPDATE traffic_bins SET events = 0, vehicles = 0, measured = 0, speed_sum = 0, cells = '{}', measures = '{}', sums = '{}',
       brief_cells = '{}', brief_measures = '{}', brief_sums = '{}'
     WHERE minutes IN (15, 60, 1440) AND source <> ${source.COUNTED} AND slot >= ${moment(from)} AND slot < ${moment(until)}`);
+  await noteYearChange(tx, null, { from, until });
   const { rows } = await tx.execute<{ until: number }>(
     sql`SELECT (extract(epoch FROM ${longerUntil}) * 1000)::float8 AS until`,
   );
@@ -280,7 +282,7 @@ export const rebuildTraffic: Rebuild = async ({ db, change }) => {
   const { rows: days } = await db.execute<WrongDay>(WRONG_DAYS);
   let rows = 0;
   for (const day of days) rows += await change((tx) => rebuildDay(tx, day));
-  return rows + (await change(briefSumsAgain));
+  return rows + (await change(briefSumsAgain)) + (await change(removeAllYears));
 };
 
 export const trafficChecks: readonly Check[] = [

@@ -21,6 +21,8 @@ export const locks = {
   incidentsOfSensor: 4_202_617,
   webhooks: 4_202_616,
   traffic: 4_202_618,
+  /** Held by the transaction that stores years of traffic, or removes those that are no longer right. */
+  trafficYears: 4_202_635,
   /** Shared by transactions that remove events, so that they exclude those that set a legal hold. */
   holds: 4_202_620,
   /** Held by the process that receives from the MQTT broker. */

@@ -8,6 +8,7 @@ import { chosenSubject } from '../comparison.ts';
 import { TrafficFrame } from '../traffic-frame.tsx';
 import { AnnualView } from './annual-view.tsx';
 import { DailyView } from './daily-view.tsx';
+import { NetworkAadtCard } from './network-aadt-card.tsx';
 import { MakeStudy } from './signing/study-dialog.tsx';
 import { capital } from './speed-filters.tsx';
 import { ChoosePlace } from './states.tsx';
@@ -71,7 +72,10 @@ function Annual({ today }: { readonly today: string }) {
           <AnnualView input={{ ...place, year, method, allowMissing }} place={place} />
         </>
       ) : (
-        <ChoosePlace />
+        <>
+          <ChoosePlace />
+          {year < thisYear && <NetworkAadtCard {...{ year, method, allowMissing }} />}
+        </>
       )}
     </TrafficFrame>
   );

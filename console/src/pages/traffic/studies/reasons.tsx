@@ -36,6 +36,7 @@ export const sentences = [
   [/^SCHOOL_BREAK: (?<name>.*)$/, 'schoolBreak'],
   [/^EVENT: (?<name>.*)$/, 'event'],
   [/^SPECIAL: (?<name>.*)$/, 'special'],
+  [/^This year is still being computed: ask again in some minutes$/, 'beingComputed'],
 ] as const;
 
 const UNNAMED = { share: '', hour: '', hours: '', n: '', least: '', months: '', name: '' };
