@@ -257,6 +257,12 @@ CREATE TABLE event_arrivals (
   folded boolean NOT NULL DEFAULT false
 ) PARTITION BY LIST (folded);
 
+CREATE TABLE event_hour_totals (
+  hour timestamp with time zone NOT NULL,
+  n bigint NOT NULL,
+  violations bigint NOT NULL
+) WITH (fillfactor=70);
+
 CREATE TABLE event_images (
   event_id uuid NOT NULL,
   sha256 bytea NOT NULL,
@@ -1086,7 +1092,6 @@ CREATE TABLE traffic_unjudged (
 );
 
 CREATE TABLE traffic_year_changes (
-  id bigint NOT NULL GENERATED ALWAYS AS IDENTITY,
   concern uuid,
   since timestamp with time zone NOT NULL,
   until timestamp with time zone NOT NULL
@@ -1261,6 +1266,7 @@ ALTER TABLE device_passages ADD CONSTRAINT device_passages_pkey PRIMARY KEY (con
 ALTER TABLE device_reports ADD CONSTRAINT device_reports_pkey PRIMARY KEY (connection_id, key_hash);
 ALTER TABLE digest_nonces ADD CONSTRAINT digest_nonces_pkey PRIMARY KEY (nonce);
 ALTER TABLE event_arrivals_folded ADD CONSTRAINT event_arrivals_folded_pkey PRIMARY KEY (hour);
+ALTER TABLE event_hour_totals ADD CONSTRAINT event_hour_totals_pkey PRIMARY KEY (hour);
 ALTER TABLE event_images ADD CONSTRAINT event_images_pkey PRIMARY KEY (event_id, sha256);
 ALTER TABLE event_period_totals ADD CONSTRAINT event_period_totals_pkey PRIMARY KEY (period, start, event_type, violation_type, vehicle_type, severity, processed, archived);
 ALTER TABLE event_period_totals ADD CONSTRAINT event_period_totals_period_check CHECK ((period = ANY (ARRAY['day'::text, 'month'::text, 'year'::text])));
@@ -1401,7 +1407,6 @@ ALTER TABLE traffic_rollups ADD CONSTRAINT traffic_rollups_minutes_place_id_slot
 ALTER TABLE traffic_rollups ADD CONSTRAINT traffic_rollups_minutes_check CHECK ((minutes = ANY (ARRAY[1, 5, 15, 60, 1440])));
 ALTER TABLE traffic_unfolded ADD CONSTRAINT traffic_unfolded_sign_check CHECK ((sign = ANY (ARRAY['-1'::integer, 1])));
 ALTER TABLE traffic_unjudged ADD CONSTRAINT traffic_unjudged_pkey PRIMARY KEY (sensor_id, day);
-ALTER TABLE traffic_year_changes ADD CONSTRAINT traffic_year_changes_pkey PRIMARY KEY (id);
 ALTER TABLE traffic_years ADD CONSTRAINT traffic_years_pkey PRIMARY KEY (place_id, year);
 ALTER TABLE users ADD CONSTRAINT users_email_key UNIQUE (email);
 ALTER TABLE users ADD CONSTRAINT users_pkey PRIMARY KEY (id);

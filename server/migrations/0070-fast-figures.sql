@@ -1,4 +1,4 @@
--- Traffic figures that are read quickly.
+-- Figures that are read quickly.
 
 -- The sums of slots longer than five minutes without the bins of speeds, so that counts by direction, lane and class are read
 -- without them: parallel arrays like those beside them, in which the measure 1 stands for all vehicles with a speed, and sums of
@@ -45,9 +45,9 @@ ALTER TABLE traffic_years
   ALTER COLUMN top_starts SET STATISTICS 0,
   ALTER COLUMN top_volumes SET STATISTICS 0;
 
--- What changed of the past, written in the transaction that changed it, until the years that it concerns are removed.
+-- What changed of the past, written in the transaction that changed it, until the years that it concerns are removed. Without a key,
+-- because restored rows join those that restoring other tables writes.
 CREATE TABLE traffic_year_changes (
-  id      bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY,
   -- A sensor, location or point; null for everything.
   concern uuid,
   since   timestamptz NOT NULL,
@@ -108,3 +108,15 @@ CREATE TRIGGER note_traffic_change_of_end AFTER UPDATE ON traffic_places FOR EAC
 CREATE TRIGGER note_traffic_change AFTER UPDATE ON traffic_kept FOR EACH ROW
   WHEN ((OLD.since, OLD.unconverted_until) IS DISTINCT FROM (NEW.since, NEW.unconverted_until))
   EXECUTE FUNCTION note_traffic_change('', '', '');
+
+-- The rolled-up events of each hour (in UTC), of all keys of the totals together, and the violations among them. A process of an older
+-- version that still rolls up does not add to it; readers compare it with the totals of days.
+CREATE TABLE event_hour_totals (
+  hour       timestamptz PRIMARY KEY,
+  n          bigint NOT NULL,
+  violations bigint NOT NULL
+) WITH (fillfactor = 70);
+INSERT INTO event_hour_totals (hour, n, violations)
+  SELECT hour, sum(n), coalesce(sum(n) FILTER (
+    WHERE event_type IN ('TRAFFIC_VIOLATION', 'SEATBELT_VIOLATION') OR violation_type <> ''), 0)
+  FROM event_totals_folded GROUP BY hour;

@@ -81,6 +81,11 @@ const damages: readonly { readonly name: string; readonly how: string; readonly 
       ON CONFLICT (period, start, event_type, violation_type, vehicle_type, severity, processed, archived) DO UPDATE SET n = 5`,
   },
   {
+    name: 'totals of all events by hour',
+    how: 'violations changed',
+    statement: 'UPDATE event_hour_totals SET violations = violations + 1',
+  },
+  {
     name: 'arrivals',
     how: 'one too few',
     statement: `INSERT INTO event_arrivals (hour, n) VALUES (date_trunc('hour', now()), -1)`,

@@ -115,6 +115,7 @@ describe('the steps to a cluster', () => {
       'device_reports',
       'digest_nonces',
       'event_arrivals',
+      'event_hour_totals',
       'event_images',
       'event_period_totals',
       'event_reviews',

@@ -5,7 +5,7 @@ import type { Database } from '../../platform/database/pool.ts';
 import { inTransaction, WITHOUT_WAITING } from '../../platform/database/transaction.ts';
 import { type Rounds, startPeriodic } from '../../platform/periodic.ts';
 import type { Timings } from '../../platform/timings.ts';
-import { totalsKeys } from './counting.ts';
+import { totalsKeys, violationCondition } from './counting.ts';
 
 /** Maximum number of rows of each kind in one transaction, so that it ends within a fraction of a second. */
 export const MAX_ROLLED_UP_AT_ONCE = 20_000;
@@ -73,6 +73,8 @@ function rollUpTotalsQuery(limit: number) {
     ON CONFLICT (hour, ${totalsKeys}) DO UPDATE SET n = known.n + excluded.n
   ), summed AS (
     ${addToPeriods(sql`hours`)}
+  ), together AS (
+    ${addToHours(sql`hours`)}
   )
   SELECT count(*) AS rows FROM taken`;
 }
@@ -88,6 +90,14 @@ export function addToPeriods(hours: SQL): SQL {
     FROM ${hours} CROSS JOIN (VALUES ('day'), ('month'), ('year')) AS longer (period)
     GROUP BY 1, 2, 3, 4, 5, 6, 7, 8 HAVING sum(n) <> 0 ORDER BY 1, 2, 3, 4, 5, 6, 7, 8
     ON CONFLICT (period, start, ${totalsKeys}) DO UPDATE SET n = known.n + excluded.n`;
+}
+
+/** The same for the counts of hours of all keys together. */
+export function addToHours(hours: SQL): SQL {
+  return sql`
+    INSERT INTO event_hour_totals AS known (hour, n, violations)
+    SELECT hour, sum(n)::bigint, coalesce(sum(n) FILTER (WHERE ${violationCondition}), 0)::bigint FROM ${hours} GROUP BY 1 ORDER BY 1
+    ON CONFLICT (hour) DO UPDATE SET n = known.n + excluded.n, violations = known.violations + excluded.violations`;
 }
 
 function rollUpArrivalsQuery(limit: number) {

@@ -1,7 +1,7 @@
 import { DAY_MS } from '@gantry/contract/durations';
 import { type SQL, sql } from 'drizzle-orm';
-import { keysOfEvent, totalsKeys, UNFOLDED } from '../../events/counts/counting.ts';
-import { addToPeriods, rollUpCounts } from '../../events/counts/roll-up.ts';
+import { keysOfEvent, totalsKeys, UNFOLDED, violationCondition } from '../../events/counts/counting.ts';
+import { addToHours, addToPeriods, rollUpCounts } from '../../events/counts/roll-up.ts';
 import { locks } from '../../platform/database/locks.ts';
 import { moment } from '../../platform/database/moment.ts';
 import type { Executor, Transaction } from '../../platform/database/transaction.ts';
@@ -32,6 +32,15 @@ const HOURS = sql`
     SELECT hour, ${totalsKeys}, sum(n)::bigint AS n FROM event_totals GROUP BY 1, 2, 3, 4, 5, 6, 7
   ) AS kept USING (hour, ${totalsKeys})
   WHERE coalesce(counted.n, 0) <> coalesce(kept.n, 0)`;
+
+const TOGETHER = sql`
+  SELECT hour, coalesce(due.n, 0) AS counted, coalesce(due.violations, 0) AS "countedViolations", coalesce(kept.n, 0) AS kept,
+    coalesce(kept.violations, 0) AS violations
+  FROM (
+    SELECT hour, sum(n)::bigint AS n, coalesce(sum(n) FILTER (WHERE ${violationCondition}), 0)::bigint AS violations
+    FROM event_totals_folded GROUP BY 1
+  ) AS due FULL JOIN event_hour_totals AS kept USING (hour)
+  WHERE (coalesce(due.n, 0), coalesce(due.violations, 0)) <> (coalesce(kept.n, 0), coalesce(kept.violations, 0))`;
 
 const PERIODS = sql`
   SELECT period, start, ${totalsKeys}, coalesce(counted.n, 0) AS counted, coalesce(kept.n, 0) AS kept
@@ -74,6 +83,8 @@ export const rebuildTotals: Rebuild = async (rebuilding) => {
     await lockRollUp(tx);
     await tx.execute(sql`DELETE FROM event_period_totals`);
     const periods = await tx.execute(addToPeriods(sql`event_totals_folded`));
+    await tx.execute(sql`DELETE FROM event_hour_totals`);
+    await tx.execute(addToHours(sql`event_totals_folded`));
     const hours = await tx.execute(sql`
       INSERT INTO event_totals (hour, ${totalsKeys}, n)
       SELECT hour, ${totalsKeys}, counted - kept FROM (${HOURS}) AS wrong`);
@@ -105,6 +116,12 @@ export const totalsChecks: readonly Check[] = [
     name: 'totals by day, month and year',
     compares: 'event_period_totals with the sums of the rolled-up hours',
     find: finding(PERIODS),
+    rebuild: 'totals',
+  },
+  {
+    name: 'totals of all events by hour',
+    compares: 'event_hour_totals with the sums of the rolled-up hours',
+    find: finding(TOGETHER),
     rebuild: 'totals',
   },
   {

@@ -1,11 +1,12 @@
 import type { Analytics, AnalyticsInterval } from '@gantry/contract/analytics';
 import { DAY_MS, HOUR_MS, MINUTE_MS } from '@gantry/contract/durations';
+import { countByHour, type HourCount } from '../../events/counts/totals.ts';
 import type { Executor } from '../../platform/database/transaction.ts';
 import { inPortions } from '../../platform/groups.ts';
 import { type Interval, offsetsOf, weekBounds } from '../../platform/time.ts';
 import { localBounds } from '../../traffic/range.ts';
 import type { Concern } from './counts.ts';
-import { countByHour, countWithin, type HourRow } from './store.ts';
+import { countWithin } from './store.ts';
 
 /**
  * Maximum number of events in the hours of which one statement counts parts: it has 5 s, and may read all of the
@@ -18,7 +19,7 @@ const HOURS_AT_ONCE = 750;
 
 /** An hour of UTC with events, and the part of it before the next local hour begins. */
 interface SplitHour {
-  readonly row: HourRow;
+  readonly row: HourCount;
   readonly before: Interval;
 }
 
@@ -26,11 +27,15 @@ interface SplitHour {
  * Counts the events of an interval by local hour, in order. Where local hours do not begin with those of UTC, an hour
  * of UTC is split, and the events of its first part are counted one by one.
  */
-export async function countByLocalHour(db: Executor, range: Interval, timezone: string): Promise<HourRow[]> {
+export async function countByLocalHour(
+  db: Executor,
+  range: Interval,
+  timezone: string,
+): Promise<HourCount[]> {
   const offsetAt = offsetsOf(timezone);
   const hours = await countByHour(db, range);
   const split = splitHours(hours, range, offsetAt);
-  const parts = new Map<number, HourRow[]>();
+  const parts = new Map<number, HourCount[]>();
   for (const some of atOnce(split)) {
     const counts = await countWithin(
       db,
@@ -72,7 +77,7 @@ export function atOnce(split: readonly SplitHour[]): SplitHour[][] {
   return inPortions(split, EVENTS_AT_ONCE, ({ row }) => Math.max(least, row.total));
 }
 
-function splitHours(hours: readonly HourRow[], range: Interval, offsetAt: OffsetAt): SplitHour[] {
+function splitHours(hours: readonly HourCount[], range: Interval, offsetAt: OffsetAt): SplitHour[] {
   return hours.flatMap((row) => {
     const split = splitOf(row.hour, offsetAt);
     if (split === row.hour + HOUR_MS) return [];
@@ -99,7 +104,7 @@ export const minutesOf = { hour: 60, day: 1_440, week: 7 * 1_440 } as const sati
  * @param isGone whether events of this kind were removed from a point, so that its count is unknown
  */
 export function seriesOf(
-  hours: readonly HourRow[],
+  hours: readonly HourCount[],
   range: Interval,
   interval: AnalyticsInterval,
   { timezone, firstDayOfWeek }: { timezone: string; firstDayOfWeek: number },
@@ -137,7 +142,7 @@ export function seriesOf(
 }
 
 /** Counts of hours by the hour of the local week. */
-export function weekOf(hours: readonly HourRow[], zone: string): Analytics['hourOfWeek'] {
+export function weekOf(hours: readonly HourCount[], zone: string): Analytics['hourOfWeek'] {
   const week = [0, 1, 2, 3, 4, 5, 6].map((weekday) => ({ weekday, hours: new Array<number>(24).fill(0) }));
   const offsetAt = offsetsOf(zone);
   for (const { hour, total } of hours) {
@@ -152,7 +157,7 @@ export function weekOf(hours: readonly HourRow[], zone: string): Analytics['hour
  * The last part of an interval that contains at most the given number of events, in whole hours; at least its last hour
  * with events.
  */
-export function lastEventsOf(hours: readonly HourRow[], range: Interval, most: number): Interval {
+export function lastEventsOf(hours: readonly HourCount[], range: Interval, most: number): Interval {
   let sum = 0;
   let from = range.until;
   for (const { hour, total } of [...hours].reverse()) {

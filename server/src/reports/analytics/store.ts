@@ -1,7 +1,7 @@
 import type { Analytics } from '@gantry/contract/analytics';
 import { type SQL, sql } from 'drizzle-orm';
 import { totalsKeys, violationCondition } from '../../events/counts/counting.ts';
-import { countedByPeriod, countedEvents, idWithin } from '../../events/counts/totals.ts';
+import { countedEvents, type HourCount, idWithin } from '../../events/counts/totals.ts';
 import { firstIdAt, timeOfId } from '../../events/id.ts';
 import { moment } from '../../platform/database/moment.ts';
 import type { Executor } from '../../platform/database/transaction.ts';
@@ -38,28 +38,6 @@ export async function findFirstEventTime(db: Executor): Promise<Date | null> {
   return rows[0] ? new Date(timeOfId(rows[0].id)) : null;
 }
 
-/** The number of events of an hour of UTC, or of a part of one. */
-export interface HourRow extends Record<string, unknown> {
-  /** The start in Unix milliseconds. */
-  readonly hour: number;
-  readonly total: number;
-  readonly violations: number;
-}
-
-/** Counts the events of an interval by hour, in order; hours without events are left out. */
-export async function countByHour(db: Executor, interval: Interval): Promise<HourRow[]> {
-  // Plan: event_totals_folded_pkey, and the events of partial hours at the ends. A month has at most some 50,000 rows
-  // of totals. They are added up as double (exact for integers up to 2^53), because the sum of a bigint is a numeric: a
-  // year of 205,000 rows takes 45 ms instead of 90.
-  const { rows } = await db.execute<HourRow>(sql`
-    SELECT (extract(epoch FROM at) * 1000)::bigint AS hour, total::bigint, coalesce(violations, 0)::bigint AS violations
-    FROM (
-      SELECT at, sum(n::float8) AS total, sum(n::float8) FILTER (WHERE ${violationCondition}) AS violations
-      FROM ${countedByPeriod('hour', interval)} GROUP BY at
-    ) AS hours WHERE total <> 0 ORDER BY at`);
-  return rows;
-}
-
 /**
  * Counts the events of short intervals one by one, in order, for time zones whose hours do not begin with those of
  * UTC. Totals by shorter periods would add many rows to every installation.
@@ -67,7 +45,7 @@ export async function countByHour(db: Executor, interval: Interval): Promise<Hou
 export async function countWithin(
   db: Executor,
   intervals: readonly Interval[],
-): Promise<Pick<HourRow, 'total' | 'violations'>[]> {
+): Promise<Pick<HourCount, 'total' | 'violations'>[]> {
   const ends = (end: keyof Interval): string[] => intervals.map((interval) => firstIdAt(interval[end]));
   // Plan: events_pkey from interval to interval. 200,000 events of 720 intervals take 0.14 s.
   const { rows } = await db.execute<{ nth: number; total: number; violations: number }>(sql`
