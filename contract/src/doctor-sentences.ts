@@ -304,6 +304,14 @@ export const doctorSentences = {
   },
   backupFine: { about: 'backups', finding: 'The last complete backup is {{hours}} hours old.' },
 
+  nobodyTold: {
+    about: 'work',
+    finding: 'Nobody is told of alarms: no enabled alarm rule has a policy.',
+    remedy:
+      'Add a channel that reaches people and a policy that names them (Administration, Alarms), give the policy to alarm rules, and enable these.',
+  },
+  alarmsTold: { about: 'work', finding: 'Alarm rules of which people are told: {{rules}}.' },
+
   spoolFull: {
     about: 'gateways',
     finding:

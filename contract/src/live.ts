@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { alarm } from './alarms.ts';
 import { event } from './events.ts';
 import { hitChange } from './hits.ts';
 import { incidentChange } from './incidents.ts';
@@ -38,6 +39,7 @@ export const anyMessage = z.discriminatedUnion('type', [
     alert: watchlistAlert,
   }),
   z.object({ type: z.literal('hits').describe('As sent by `hits.onHit`.'), change: hitChange }),
+  z.object({ type: z.literal('alarms').describe('As sent by `alarms.onChanged`.'), alarm }),
   missed,
   upToDate,
 ]);

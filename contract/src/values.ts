@@ -147,7 +147,7 @@ export const trafficIntervals = ['5min', '15min', '60min', 'day'] as const;
 /** Maximum number of intervals in one answer about traffic. */
 export const MAX_POINTS = 10_000;
 
-export const topics = ['events', 'sensors', 'incidents', 'watchlist', 'hits'] as const;
+export const topics = ['events', 'sensors', 'incidents', 'watchlist', 'hits', 'alarms'] as const;
 
 /** Maximum number of images in one note of an incident. */
 export const MAX_NOTE_IMAGES = 5;
@@ -235,3 +235,5 @@ export const hotlistVerifications = ['ALWAYS', 'WHEN_UNSURE', 'NEVER'] as const;
 export const hotlistTolerances = ['EXACT', 'CONFUSABLE', 'ONE_OFF'] as const;
 export const hotlistEncodings = ['AUTO', 'UTF-8', 'UTF-16', 'WINDOWS-1252'] as const;
 export const hotlistDelimiters = [',', ';', ':', 'TAB'] as const;
+/** Longest silence of users who are not administrators, in hours. */
+export const MAX_SILENCE_HOURS = 8;

@@ -98,6 +98,10 @@ describe('the steps to a cluster', () => {
     );
     expect(local).toEqual([
       'activity',
+      'alarm_evaluation',
+      'alarm_groups',
+      'alarm_rules',
+      'alarms',
       'api_tokens',
       'backups',
       'calendar_days',
@@ -148,6 +152,7 @@ describe('the steps to a cluster', () => {
       'oidc_logins',
       'password_resets',
       'plate_keys',
+      'policies',
       'recovery_codes',
       'report_schedules',
       'reports',
@@ -167,6 +172,7 @@ describe('the steps to a cluster', () => {
       'sensors',
       'sessions',
       'settings',
+      'silences',
       'studies',
       'traffic_bins',
       'traffic_cells',

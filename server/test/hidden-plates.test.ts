@@ -22,6 +22,8 @@ const planted = {
   incidentId: '',
   entryId: '',
   alertId: '',
+  alarmId: '',
+  silenceId: '',
   connectionId: '',
   messageId: '',
   reportId: '',
@@ -48,7 +50,10 @@ const generate = async (token: string, kind: string, format: string, filters = {
   return id;
 };
 
-const gantry = await sharedGantry({ config: { HIDE_PLATES_FROM: hiddenFrom.join(',') } });
+const gantry = await sharedGantry({
+  config: { HIDE_PLATES_FROM: hiddenFrom.join(',') },
+  overrides: { timings: { evaluateAlarmsMs: 200 } },
+});
 const admin = await gantry.tokenFor('ADMIN');
 beforeAll(async () => {
   const before = await openStream(gantry.url, 'live.onAny', { token: admin });
@@ -102,6 +107,16 @@ beforeAll(async () => {
   planted.alertId = alerts[0].id;
   planted.hitId = (await gantry.ok('hits.getAll', {}, { token: admin })).hits[0].id;
   await gantry.ok('hits.confirm', { id: planted.hitId, note: PLATE }, { token: admin });
+  const hits = { name: 'Hits', severity: 'HIGH', condition: { source: 'HIT' } };
+  await gantry.ok('alarmRules.create', hits, { token: admin });
+  const { alarms } = await eventually(
+    () => gantry.ok('alarms.getAll', {}, { token: admin }),
+    ({ total }) => total === 1,
+  );
+  planted.alarmId = alarms[0].id;
+  const matchers = [{ label: 'SEVERITY', values: ['LOW'] }];
+  const silence = { matchers, endsAt: day(1), reason: 'Works' };
+  planted.silenceId = (await gantry.ok('silences.create', silence, { token: admin })).id;
   planted.image = (await gantry.ok('events.getById', { id: planted.eventId }, { token: admin })).images[0];
   const note = { id: planted.incidentId, note: 'Seen', images: [png({ shade: 9 }).toString('base64')] };
   await gantry.ok('incidents.addNote', note, { token: admin });
@@ -172,6 +187,9 @@ const inputs = (): Partial<Record<ProcedurePath, Input>> => {
     'hits.getById': { id: planted.hitId },
     'hits.getStats': { by: 'list' },
     'hits.setOutcome': { id: planted.hitId, outcome: 'FOUND', note: PLATE, correct: true },
+    'alarms.getById': { id: planted.alarmId },
+    'alarms.acknowledge': { id: planted.alarmId },
+    'silences.getById': { id: planted.silenceId },
     'reports.getAnalytics': { ...range, repeatPlatesFrom: 2 },
     'reports.getRepeatPlates': { ...range, from: 2 },
     'reports.getById': { id: planted.reportId },
@@ -213,6 +231,8 @@ describe('users from whom plates are hidden', () => {
       if (SPELLINGS.test(JSON.stringify(body))) showing.push(path);
     }
     expect(showing.sort()).toEqual([
+      'alarms.getAll',
+      'alarms.getById',
       'connections.getMessage',
       'connections.getMessages',
       'connections.tryReading',
@@ -283,25 +303,29 @@ describe('users from whom plates are hidden', () => {
     expect(whole.licensePlateNumber).toBe(PLATE);
   });
 
-  it.each(['live.onAny', 'events.onIngested', 'incidents.onChanged', 'watchlist.onAlert', 'hits.onHit'])(
-    'see no plate in the stream %s',
-    async (procedure) => {
-      const token = await gantry.tokenFor('OPERATOR');
-      const of = async (who: string) => {
-        const stream = await openStream(gantry.url, procedure, { token: who, lastEventId: start });
-        await eventually(
-          async () => stream.messages,
-          (messages) => messages.some(({ data }) => data.type === 'upToDate'),
-        );
-        stream.close();
-        return stream.messages.filter(({ data }) => data.type !== 'upToDate');
-      };
-      const [whole, shown] = [await of(admin), await of(token)];
-      expect(JSON.stringify(whole)).toMatch(SPELLINGS);
-      expect(JSON.stringify(shown)).not.toMatch(SPELLINGS);
-      expect(shown.map(({ id }) => id)).toEqual(whole.map(({ id }) => id));
-    },
-  );
+  it.each([
+    'live.onAny',
+    'events.onIngested',
+    'incidents.onChanged',
+    'watchlist.onAlert',
+    'hits.onHit',
+    'alarms.onChanged',
+  ])('see no plate in the stream %s', async (procedure) => {
+    const token = await gantry.tokenFor('OPERATOR');
+    const of = async (who: string) => {
+      const stream = await openStream(gantry.url, procedure, { token: who, lastEventId: start });
+      await eventually(
+        async () => stream.messages,
+        (messages) => messages.some(({ data }) => data.type === 'upToDate'),
+      );
+      stream.close();
+      return stream.messages.filter(({ data }) => data.type !== 'upToDate');
+    };
+    const [whole, shown] = [await of(admin), await of(token)];
+    expect(JSON.stringify(whole)).toMatch(SPELLINGS);
+    expect(JSON.stringify(shown)).not.toMatch(SPELLINGS);
+    expect(shown.map(({ id }) => id)).toEqual(whole.map(({ id }) => id));
+  });
 
   it('see no plate in the raw messages of devices', async () => {
     const token = await gantry.tokenFor('OPERATOR');

@@ -16,6 +16,7 @@ const SINGLE = {
   sensors: 'sensors.onStatusChanged',
   incidents: 'incidents.onChanged',
   watchlist: 'watchlist.onAlert',
+  alarms: 'alarms.onChanged',
 } as const;
 type Topic = keyof typeof SINGLE;
 const TOPICS = Object.keys(SINGLE) as Topic[];
@@ -65,7 +66,7 @@ const watchPlate = async (service: Caller): Promise<void> => {
 };
 
 /** What one call of `happen` causes: an event that opens an incident and one of a watched plate, and a status change. */
-const CAUSED = { events: 2, sensors: 1, incidents: 1, watchlist: 1 };
+const CAUSED = { events: 2, sensors: 1, incidents: 1, watchlist: 1, alarms: 0 };
 
 /** Registers a sensor that causes messages on every topic. */
 const happen = async (service: Caller): Promise<void> => {

@@ -19,6 +19,7 @@ describe('a range that ends before it starts', () => {
     ['notices.getAll', backwards],
     ['hits.getAll', backwards],
     ['hits.getStats', { by: 'list', ...backwards }],
+    ['alarms.getAll', backwards],
     ['reports.getAnalytics', backwards],
     ['reports.getRepeatPlates', backwards],
     ['reports.generate', { kind: 'TRAFFIC', format: 'CSV', ...backwards }],
@@ -63,6 +64,7 @@ describe('a range from the first to the last date that can be written', () => {
     'watchlist.getAlerts',
     'notices.getAll',
     'hits.getAll',
+    'alarms.getAll',
     'users.getActivityLog',
   ];
   const zoneOf = (timezone: string) =>

@@ -26,6 +26,9 @@ export type ActivityAction =
   | `hits.${'confirm' | 'reject' | 'setOutcome'}`
   | `views.${'create' | 'update' | 'delete' | 'setDefault'}`
   | `connections.${'create' | 'update' | 'rotate' | 'delete' | 'replay' | 'register'}`
+  | 'alarms.acknowledge'
+  | `${'alarmRules' | 'policies'}.${'create' | 'update' | 'delete'}`
+  | `silences.${'create' | 'end'}`
   | `webhooks.${'create' | 'update' | 'delete' | 'test' | 'redeliver'}`
   | `channels.${'create' | 'update' | 'delete' | 'test'}`
   | `contacts.${'create' | 'update' | 'delete' | 'verify' | 'sendCode'}`

@@ -9,6 +9,7 @@ import { messagesByTopic } from '../rpc/messages.ts';
 import { permissionOf } from '../rpc/subscription.ts';
 import { disabledFeature, requireFeature } from '../system/features.ts';
 import { maySeeChange } from '../watchlist/hits.ts';
+import { alarmsRouter } from './alarms.ts';
 import type { AppContext } from './context.ts';
 import { eventsRouter } from './events.ts';
 import { hitsRouter } from './hits.ts';
@@ -24,6 +25,7 @@ const subscriptions = {
   incidents: { path: 'incidents.onChanged', procedure: incidentsRouter.onChanged },
   watchlist: { path: 'watchlist.onAlert', procedure: watchlistRouter.onAlert },
   hits: { path: 'hits.onHit', procedure: hitsRouter.onHit },
+  alarms: { path: 'alarms.onChanged', procedure: alarmsRouter.onChanged },
 } as const satisfies Record<Topic, object>;
 
 /** The key of the payload in the messages of each topic. */
@@ -33,6 +35,7 @@ const names: { readonly [Each in Topic]: Exclude<keyof Extract<AnyMessage, { typ
   incidents: 'change',
   watchlist: 'alert',
   hits: 'change',
+  alarms: 'alarm',
 };
 
 function mayFollow({ app, actor }: SessionContext<AppContext>, each: Topic): boolean {
@@ -62,9 +65,9 @@ function topicsFor(ctx: SessionContext<AppContext>, named: readonly Topic[] | un
 export const liveRouter = router({
   onAny: signedIn
     .meta({
-      summary: 'Stream events, sensor status changes, incident changes, alerts and hits in one stream',
+      summary: 'Stream events, sensor status changes, incident changes, alerts, hits and alarms in one stream',
       notes:
-        'Sends what `events.onIngested`, `sensors.onStatusChanged`, `incidents.onChanged`, `watchlist.onAlert` and `hits.onHit` send, without filters and in the order in which it was committed. `type` is the name of the topic; all other keys are those of the single subscriptions. A named topic is refused (FORBIDDEN) if its own subscription would be. `missed` counts messages of all topics together. Over HTTP/1.1, browsers open at most six connections to a host, and every stream occupies one: use this stream instead of several others.',
+        'Sends what `events.onIngested`, `sensors.onStatusChanged`, `incidents.onChanged`, `watchlist.onAlert`, `hits.onHit` and `alarms.onChanged` send, without filters and in the order in which it was committed. `type` is the name of the topic; all other keys are those of the single subscriptions. A named topic is refused (FORBIDDEN) if its own subscription would be. `missed` counts messages of all topics together. Over HTTP/1.1, browsers open at most six connections to a host, and every stream occupies one: use this stream instead of several others.',
       message: anyMessage,
     })
     .input(followAnyInput)

@@ -1,3 +1,4 @@
+import { alarmRulesRouter, alarmsRouter, policiesRouter, silencesRouter } from './alarms.ts';
 import { apiTokensRouter, authRouter, secondFactorRouter } from './auth.ts';
 import { calendarsRouter } from './calendars.ts';
 import { channelsRouter } from './channels.ts';
@@ -50,6 +51,10 @@ export const appRouter = router({
   watchlist: watchlistRouter,
   hotlists: hotlistsRouter,
   hits: hitsRouter,
+  alarms: alarmsRouter,
+  alarmRules: alarmRulesRouter,
+  policies: policiesRouter,
+  silences: silencesRouter,
   live: liveRouter,
   users: usersRouter,
   reports: reportsRouter,

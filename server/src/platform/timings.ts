@@ -27,6 +27,8 @@ export interface Timings {
   readonly sweepSensorsMs: number;
   /** How often the times last seen of sensors are written, and what was noted about their clocks. */
   readonly writeContactsMs: number;
+  /** How often rules of alarms are evaluated. */
+  readonly evaluateAlarmsMs: number;
   /** How often to look for events whose follow-up is overdue. */
   readonly sweepFollowUpsMs: number;
   /** How often to count the follow-ups that are late. */
@@ -94,6 +96,7 @@ export const TIMINGS: Timings = {
   hotlistChangeMs: [2_000, 90_000],
   sweepSensorsMs: 2_000,
   writeContactsMs: 2_000,
+  evaluateAlarmsMs: 10_000,
   sweepFollowUpsMs: 2_000,
   countLateMs: 15_000,
   countForMetricsMs: 15_000,

@@ -6,6 +6,9 @@ import type { Logger } from 'pino';
 import { createFirstAdministrator, type FirstAdministrator } from '../accounts/first-administrator.ts';
 import type { PasswordCost } from '../accounts/passwords.ts';
 import { startAuth } from '../accounts/start.ts';
+import type { Announce } from '../alarms/rounds.ts';
+import { acknowledgeGroup } from '../alarms/service.ts';
+import { startAlarms } from '../alarms/start.ts';
 import type { AppContext } from '../api/context.ts';
 import { appRouter } from '../api/router.ts';
 import { startMqtt } from '../devices/mqtt.ts';
@@ -21,6 +24,7 @@ import { closeServer, createServer } from '../http/server.ts';
 import { Workers } from '../http/workers/workers.ts';
 import { startImages } from '../images/start.ts';
 import { startIngest } from '../ingest/start.ts';
+import { announce } from '../notices/announce.ts';
 import { startNotices } from '../notices/start.ts';
 import { startBackupModule } from '../operations/backup/start.ts';
 import { Retention } from '../operations/retention/schedule.ts';
@@ -64,6 +68,8 @@ export interface Overrides {
   readonly passwordCost?: PasswordCost | undefined;
   /** The sources of its clock: the time of this machine, of the database, or both. `now()` in SQL is not affected. */
   readonly clock?: Partial<ClockSources>;
+  /** Replaces the writing of messages about alarms. */
+  readonly announce?: Announce;
   /** The folder with the built console. */
   readonly consoleFolder?: string;
   /** Whether the connections that are kept are opened at the start. @default true */
@@ -190,14 +196,20 @@ async function compose(
     loadFormerTimezones: listFormerTimezones,
     signal,
   });
-  const context = await startModules(foundation, { connectionString, secret }, overrides.passwordCost);
+  const context = await startModules(foundation, { connectionString, secret }, overrides);
   const firstAdministrator = await createFirstAdministrator(context);
 
   const frontEnd = new FrontEnd(config, log);
   const gateways = startGateways(foundation, context, secret, frontEnd);
   await startMqtt(foundation, context, gateways.receiver, secret);
   const pagesFolder = overrides.consoleFolder;
-  const server = await createServer(context, appRouter, { frontEnd, handlers: [gateways.http], pagesFolder });
+  const handlers = [gateways.http];
+  const server = await createServer(context, appRouter, {
+    frontEnd,
+    handlers,
+    pagesFolder,
+    acknowledgeGroup,
+  });
   resources.onClose(() => closeServer(server));
   // Closed first, because open streams would delay the end of the server.
   resources.use(context.realtime);
@@ -224,7 +236,7 @@ async function compose(
 async function startModules(
   foundation: Foundation,
   { connectionString, secret }: { readonly connectionString: string; readonly secret: string },
-  passwordCost: PasswordCost | undefined,
+  { passwordCost, announce: announceOtherwise }: Overrides,
 ): Promise<AppContext> {
   const { core, resources } = foundation;
   const { db, log } = core;
@@ -253,6 +265,7 @@ async function startModules(
   const hotlists = startHotlists(foundation, { ...watchlist, ...webhooks, outbox }, connectionString);
   const reports = startReports(foundation, connectionString);
   const backups = startBackupModule(foundation, connectionString);
+  startAlarms(foundation, announceOtherwise ?? ((tx, step) => announce({ ...core, ...auth }, tx, step)));
   return {
     ...core,
     ...auth,

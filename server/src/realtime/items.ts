@@ -1,3 +1,4 @@
+import type { Alarm } from '@gantry/contract/alarms';
 import type { Event } from '@gantry/contract/events';
 import type { HitChange } from '@gantry/contract/hits';
 import type { IncidentChange } from '@gantry/contract/incidents';
@@ -14,6 +15,7 @@ export interface TopicPayloads {
   readonly incidents: IncidentChange;
   readonly watchlist: WatchlistAlert;
   readonly hits: HitChange;
+  readonly alarms: Alarm;
 }
 
 /** One payload with the cursor that confirms its delivery. */

@@ -1,3 +1,5 @@
+import * as alarmRules from '@gantry/contract/alarm-rules';
+import * as alarms from '@gantry/contract/alarms';
 import * as analytics from '@gantry/contract/analytics';
 import * as auth from '@gantry/contract/auth';
 import * as calendars from '@gantry/contract/calendars';
@@ -125,6 +127,8 @@ const MODULES = [
   webhooks,
   notices,
   rotas,
+  alarmRules,
+  alarms,
   connections,
   analytics,
   reports,

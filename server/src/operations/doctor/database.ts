@@ -20,6 +20,7 @@ import { oldAfter, scheduleOf } from '../backup/schedule.ts';
 import { advice, fine, problem } from './findings.ts';
 import {
   type CheckpointState,
+  countToldRules,
   listAppliedMigrations,
   readAccountState,
   readBackupState,
@@ -207,6 +208,12 @@ export async function checkBackups(db: Executor, config: Config): Promise<Findin
     found.push(advice('backupSameDisk', { folder }));
   }
   return found;
+}
+
+/** Whether anybody is told of alarms. */
+export async function checkAlarms(db: Executor): Promise<Finding> {
+  const rules = await countToldRules(db);
+  return rules === 0 ? advice('nobodyTold') : fine('alarmsTold', { rules });
 }
 
 async function isOnSameDisk(one: string, other: string): Promise<boolean> {

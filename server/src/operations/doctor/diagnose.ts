@@ -6,6 +6,7 @@ import type { Config } from '../../platform/config.ts';
 import type { Executor } from '../../platform/database/transaction.ts';
 import {
   checkAccounts,
+  checkAlarms,
   checkBackups,
   checkConnectionsOfDevices,
   checkDatabase,
@@ -135,6 +136,7 @@ export async function checkData(db: Executor, config: Config): Promise<Finding[]
     ...(await checkWork(db)),
     ...(await checkImages(db)),
     ...(await checkBackups(db, config)),
+    await checkAlarms(db),
     ...(await checkConnectionsOfDevices(db)),
     ...(await checkAccounts(db, config)),
   ];

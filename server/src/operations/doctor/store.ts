@@ -227,3 +227,11 @@ export async function readGatewayState(db: Executor): Promise<GatewayState> {
   if (!rows[0]) throw new Error('PostgreSQL did not return the connections');
   return rows[0];
 }
+
+/** The number of enabled alarm rules with a policy. */
+export async function countToldRules(db: Executor): Promise<number> {
+  const { rows } = await db.execute<{ n: number }>(
+    sql`SELECT count(*)::int AS n FROM alarm_rules WHERE enabled AND policy_id IS NOT NULL`,
+  );
+  return rows[0]?.n ?? 0;
+}

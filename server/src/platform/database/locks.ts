@@ -41,6 +41,8 @@ export const locks = {
   plateKeys: 4_202_633,
   /** Held by transactions that announce alarms, so that the limits on messages hold. */
   notices: 4_202_635,
+  /** Held by the transaction that evaluates alarm rules, and by those that change the rules. */
+  alarms: 4_202_636,
   /** Held by transactions that change measuring points or assignments, which must not count a vehicle twice. */
   assignments: 4_202_634,
 } as const;

@@ -25,6 +25,8 @@ export const channels = {
   hotlists: 'gantry_hotlists',
   /** An import or a look-back of a hotlist is due. */
   hotlistJobs: 'gantry_hotlist_jobs',
+  /** Rules of alarms, silences or groups changed: there may be something to evaluate. */
+  alarms: 'gantry_alarms',
   /** The webhooks changed: read them again. */
   webhooks: 'gantry_webhooks',
   /** A webhook (its id) has deliveries that are due. */

@@ -1,0 +1,172 @@
+import { statfs } from 'node:fs/promises';
+import type { AlarmSource, ConditionOf, SystemPart } from '@gantry/contract/alarm-rules';
+import { HOUR_MS, MINUTE_MS } from '@gantry/contract/durations';
+import { DateTime } from 'luxon';
+import { listChannelRows } from '../notices/channels-store.ts';
+import type { Core } from '../platform/context.ts';
+import { countOpenDeliveries } from '../webhooks/deliveries-store.ts';
+import { type Facts, NO_FACTS, type ObservedRule } from './observe.ts';
+import { check } from './plausibility.ts';
+import {
+  countRates,
+  readBackupAge,
+  readConnections,
+  readHits,
+  readIncidents,
+  readLateFollowUps,
+  readSensorFacts,
+} from './sources-store.ts';
+import { readHours, readMinutes, type SlotFact } from './traffic-store.ts';
+
+// Reads what the sources of some rules know.
+
+type Parts = Pick<Core, 'questions' | 'config' | 'clock' | 'settings' | 'log'>;
+
+/** The sources that are read once a minute, because what they tell changes with the minutes or costs more. */
+export const BY_MINUTE: ReadonlySet<AlarmSource> = new Set(['TRAFFIC', 'SENSOR_PLAUSIBILITY', 'EVENT_RATE']);
+
+/** After this time, the events of a minute are counted. */
+const COUNTED_MS = 15_000;
+
+/** The end of the last minute whose events are counted. */
+export function lastMinute(now: number): number {
+  return Math.floor((now - COUNTED_MS) / MINUTE_MS) * MINUTE_MS;
+}
+
+/** The hours of a week ago, two, three and four at the same local time, Unix milliseconds. */
+function weeksBefore(hour: number, zone: string): number[] {
+  return [1, 2, 3, 4].map((weeks) =>
+    DateTime.fromMillis(hour, { zone }).minus({ weeks }).startOf('hour').toMillis(),
+  );
+}
+
+/** What the same hour of the week usually is like, which changes once an hour. */
+export class UsualHours {
+  #hour = Number.NaN;
+  #hasBins = false;
+  #slots: readonly SlotFact[] = [];
+
+  async read({ questions, settings }: Parts, now: number, hasBins: boolean): Promise<readonly SlotFact[]> {
+    const hour = Math.floor(now / HOUR_MS) * HOUR_MS;
+    if (hour === this.#hour && this.#hasBins === hasBins) return this.#slots;
+    this.#slots = await readHours(questions, weeksBefore(hour, settings.current().timezone), hasBins);
+    this.#hour = hour;
+    this.#hasBins = hasBins;
+    return this.#slots;
+  }
+}
+
+function conditionsOf<Source extends AlarmSource>(
+  rules: readonly ObservedRule[],
+  source: Source,
+): ConditionOf<Source>[] {
+  return rules.flatMap(({ condition }) =>
+    condition.source === source ? [condition as ConditionOf<Source>] : [],
+  );
+}
+
+/** What the sources of the rules know now. A source that cannot be read is null, and its rules wait. */
+export async function gather(
+  parts: Parts,
+  rules: readonly ObservedRule[],
+  usual: UsualHours,
+  now: number,
+): Promise<Facts> {
+  const { questions: db, log } = parts;
+  const sources = new Set(rules.map(({ condition }) => condition.source));
+  const read = async <Fact>(
+    isWanted: boolean,
+    what: string,
+    reading: () => Promise<Fact>,
+  ): Promise<Fact | null> => {
+    if (!isWanted) return null;
+    try {
+      return await reading();
+    } catch (err) {
+      log.warn({ err, source: what }, 'a source of alarms cannot be read now; its rules wait');
+      return null;
+    }
+  };
+  const intake = conditionsOf(rules, 'INTAKE');
+  const isAboutSensors = [...sources].some((each) => each.startsWith('SENSOR_') || each === 'TRAFFIC');
+  const sensors = await read(isAboutSensors, 'sensors', () => readSensorFacts(db));
+  const needsMinutes = sources.has('TRAFFIC') || sources.has('SENSOR_PLAUSIBILITY');
+  const traffic = await read(needsMinutes, 'traffic', () => readTraffic(parts, rules, usual, now));
+  const checks = new Set(conditionsOf(rules, 'SENSOR_PLAUSIBILITY').flatMap((each) => each.checks));
+  const hour = Math.floor(now / HOUR_MS - 1) * HOUR_MS;
+  const hours = [hour, ...weeksBefore(hour, parts.settings.current().timezone)];
+  return {
+    ...NO_FACTS,
+    sensors,
+    traffic,
+    implausible:
+      sensors && traffic
+        ? await read(checks.size > 0, 'plausibility', () =>
+            check(db, checks, { ...traffic, sensors, now, hours }),
+          )
+        : null,
+    incidents: await read(sources.has('INCIDENT_UNATTENDED'), 'incidents', () => readIncidents(db)),
+    hits: await read(sources.has('HIT'), 'hits', () => readHits(db, now)),
+    rates: await read(sources.has('EVENT_RATE'), 'rates', () => countRates(db, ratesOf(rules), now)),
+    connections: await read(
+      intake.some(({ what }) => what !== 'FOLLOW_UPS'),
+      'connections',
+      () => readConnections(db, Math.max(...intake.map(({ minutes }) => minutes)), now),
+    ),
+    followUps: await read(
+      intake.some(({ what }) => what === 'FOLLOW_UPS'),
+      'follow-ups',
+      () => readLateFollowUps(db, now),
+    ),
+    system: await read(sources.has('SYSTEM'), 'system', () => readSystem(parts, rules, now)),
+  };
+}
+
+function ratesOf(rules: readonly ObservedRule[]) {
+  return rules.flatMap(({ id, condition, clear }) =>
+    condition.source === 'EVENT_RATE'
+      ? [{ ruleId: id, condition, most: Math.ceil(Math.max(condition.count, clear?.threshold ?? 0)) }]
+      : [],
+  );
+}
+
+async function readTraffic(parts: Parts, rules: readonly ObservedRule[], usual: UsualHours, now: number) {
+  const conditions = conditionsOf(rules, 'TRAFFIC');
+  const until = lastMinute(now);
+  const length = Math.max(1, ...conditions.map(({ minutes }) => minutes));
+  const hasBins = conditions.some(({ measure }) => measure === 'v85' || measure === 'shareOverLimit');
+  const isUsual = conditions.some(({ of }) => of === 'USUAL');
+  return {
+    until,
+    minutes: await readMinutes(parts.questions, until - length * MINUTE_MS, until, hasBins),
+    usual: isUsual ? await usual.read(parts, now, hasBins) : [],
+  };
+}
+
+async function readSystem(
+  { questions, config, clock }: Parts,
+  rules: readonly ObservedRule[],
+  now: number,
+): Promise<ReadonlyMap<SystemPart, number | null>> {
+  const readers: Readonly<Record<SystemPart, () => Promise<number | null>>> = {
+    DISK: async () => {
+      const { blocks, bavail } = await statfs(config.DATA_DIR);
+      return blocks === 0 ? null : Math.round((bavail / blocks) * 1_000) / 10;
+    },
+    BACKUP: () => readBackupAge(questions, now),
+    CLOCK: async () => {
+      const skew = clock.skewMs();
+      return skew === null ? null : Math.abs(skew) / 1_000;
+    },
+    WEBHOOKS: async () => (await countOpenDeliveries(questions)).dead,
+    CHANNEL: async () =>
+      (await listChannelRows(questions)).filter(
+        ({ enabled, failingSince }) => enabled && failingSince !== null,
+      ).length,
+    SEAL: async () => null,
+  };
+  const values = new Map<SystemPart, number | null>();
+  for (const { part } of conditionsOf(rules, 'SYSTEM'))
+    if (!values.has(part)) values.set(part, await readers[part]());
+  return values;
+}

@@ -1,0 +1,158 @@
+import type { PlausibilityCheck } from '@gantry/contract/alarm-rules';
+import { HOUR_MS, MINUTE_MS } from '@gantry/contract/durations';
+import type { Executor } from '../platform/database/transaction.ts';
+import { groupedBy } from './observe-traffic.ts';
+import type { SensorFact } from './sources-store.ts';
+import {
+  EQUAL_SPEEDS,
+  findSeeing,
+  readDensest,
+  readHours,
+  readLatest,
+  readPlateShares,
+  readSeenHours,
+  SAME_PLATE,
+  type SlotFact,
+} from './traffic-store.ts';
+
+// The checks of SENSOR_PLAUSIBILITY, adapted from the automatic failures of detectors in IRIS (Minnesota DOT).
+
+/** A sensor that saw vehicles within this time is not silent, whatever is usual. */
+const MIN_SILENT_MS = 4 * HOUR_MS;
+const WEEKS = 4;
+const WEEK_MS = 7 * 24 * HOUR_MS;
+/** Vehicles of a lane in 30 s, as in IRIS. */
+const CHATTER_VEHICLES = 38;
+const SPIKE_TIMES = 5;
+/** A smaller volume is no spike: five vehicles at night instead of one are none. */
+const MIN_SPIKE_VEHICLES = 50;
+
+type Failing = ReadonlyMap<string, number | null>;
+
+/** What the checks need to know. */
+export interface CheckedNow {
+  readonly sensors: readonly SensorFact[];
+  /** The counts of the last minute that is known, and when it ended. */
+  readonly minutes: readonly SlotFact[];
+  readonly until: number;
+  readonly now: number;
+  /** The last whole hour, and the same hour of the week in each of the four weeks before; Unix milliseconds. */
+  readonly hours: readonly number[];
+}
+
+/** The sensors that fail each of the checks. */
+export async function check(
+  db: Executor,
+  checks: ReadonlySet<PlausibilityCheck>,
+  known: CheckedNow,
+): Promise<ReadonlyMap<PlausibilityCheck, Failing>> {
+  const failing = new Map<PlausibilityCheck, Failing>();
+  const online = known.sensors.filter(({ status }) => status === 'ONLINE').map(({ id }) => id);
+  for (const each of checks) failing.set(each, await CHECKS[each](db, known, online));
+  return failing;
+}
+
+const CHECKS: Readonly<
+  Record<PlausibilityCheck, (db: Executor, known: CheckedNow, online: readonly string[]) => Promise<Failing>>
+> = {
+  SILENT: findSilent,
+  STUCK: findStuck,
+  CHATTER: findChatter,
+  SPIKE: findSpikes,
+  CLOCK: async (_, { sensors }) =>
+    new Map(
+      sensors.flatMap(({ id, clockOffMs }) =>
+        clockOffMs === null ? [] : [[id, clockOffMs / 1_000] as const],
+      ),
+    ),
+  READ_RATE: findFewPlates,
+};
+
+/** The value is the number of hours without a vehicle. */
+async function findSilent(db: Executor, { now }: CheckedNow, online: readonly string[]): Promise<Failing> {
+  const seeing = await findSeeing(db, online, now - MIN_SILENT_MS);
+  const candidates = online.filter((id) => !seeing.has(id));
+  if (candidates.length === 0) return new Map();
+  const seen = await readSeenHours(db, candidates, now - WEEKS * WEEK_MS);
+  return new Map(
+    [...seen].flatMap(([id, hours]) => {
+      const silence = silenceOf(hours, now);
+      return silence === null ? [] : [[id, silence / HOUR_MS] as const];
+    }),
+  );
+}
+
+/**
+ * How long there has been no vehicle, in milliseconds, if that is longer than usual: the 99th percentile of the gaps that
+ * contain this hour of the week in four weeks, and four hours. Null otherwise.
+ * @param hours the beginnings of the hours with a vehicle, in order
+ */
+export function silenceOf(hours: readonly number[], now: number): number | null {
+  const last = hours.at(-1);
+  if (last === undefined) return null;
+  const silence = now - (last + HOUR_MS);
+  const gaps: number[] = [];
+  for (let week = 1; week <= WEEKS; week++) {
+    const then = now - week * WEEK_MS;
+    const next = hours.findIndex((hour) => hour > then);
+    const [before, after] = [hours[next - 1], hours[next]];
+    if (before !== undefined && after !== undefined) gaps.push(Math.max(0, after - before - HOUR_MS));
+  }
+  gaps.sort((a, b) => a - b);
+  const usual = gaps[Math.ceil(gaps.length * 0.99) - 1] ?? 0;
+  return silence > Math.max(usual, MIN_SILENT_MS) ? silence : null;
+}
+
+async function findStuck(db: Executor, { now }: CheckedNow, online: readonly string[]): Promise<Failing> {
+  const latest = await readLatest(db, online, now);
+  return new Map(
+    latest.flatMap(({ id, equalSpeeds, samePlate }) =>
+      equalSpeeds >= EQUAL_SPEEDS || samePlate >= SAME_PLATE
+        ? [[id, Math.max(equalSpeeds, samePlate)] as const]
+        : [],
+    ),
+  );
+}
+
+/** The value is the number of vehicles in 30 s. */
+async function findChatter(db: Executor, { minutes, until }: CheckedNow): Promise<Failing> {
+  const minute = until - MINUTE_MS;
+  const many = minutes.filter(({ slot, vehicles }) => slot === minute && vehicles >= CHATTER_VEHICLES);
+  const densest = await readDensest(db, [...new Set(many.map(({ sensorId }) => sensorId))], minute);
+  return new Map([...densest].filter(([, n]) => n >= CHATTER_VEHICLES));
+}
+
+/** The value is the number of vehicles in the hour. */
+async function findSpikes(db: Executor, { hours }: CheckedNow): Promise<Failing> {
+  const [last] = hours;
+  const found = new Map<string, number>();
+  for (const [id, rows] of groupedBy(await readHours(db, hours), ({ sensorId }) => sensorId)) {
+    const byHour = groupedBy(rows, ({ slot }) => slot);
+    const volumeOf = (hour: number): number =>
+      (byHour.get(hour) ?? []).reduce((n, { vehicles }) => n + vehicles, 0);
+    const volume = volumeOf(last ?? 0);
+    const greatest = Math.max(...hours.slice(1).map(volumeOf));
+    if (volume >= MIN_SPIKE_VEHICLES && greatest > 0 && volume > SPIKE_TIMES * greatest)
+      found.set(id, volume);
+  }
+  return found;
+}
+
+/** The value is the share of events with a plate. */
+async function findFewPlates(
+  db: Executor,
+  { hours }: CheckedNow,
+  online: readonly string[],
+): Promise<Failing> {
+  const shares = await readPlateShares(db, hours);
+  const [last, ...before] = hours;
+  return new Map(
+    online.flatMap((id) => {
+      const share = shares.get(`${id} ${last}`);
+      const usual = before.flatMap((hour) => shares.get(`${id} ${hour}`) ?? []);
+      if (share === undefined || usual.length === 0) return [];
+      const mean = usual.reduce((sum, each) => sum + each, 0) / usual.length;
+      return share < mean / 2 ? [[id, share] as const] : [];
+    }),
+  );
+}
