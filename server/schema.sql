@@ -56,6 +56,80 @@ CREATE TABLE activity (
   gathered text
 );
 
+CREATE TABLE alarm_evaluation (
+  only_row boolean NOT NULL DEFAULT true,
+  evaluated_at timestamp(3) with time zone,
+  minute_at timestamp(3) with time zone
+);
+
+CREATE TABLE alarm_groups (
+  id uuid NOT NULL DEFAULT gen_random_uuid(),
+  policy_id uuid NOT NULL,
+  group_key text COLLATE "C" NOT NULL,
+  opened_at timestamp(3) with time zone NOT NULL,
+  next_at timestamp(3) with time zone NOT NULL,
+  closed_at timestamp(3) with time zone,
+  step smallint NOT NULL DEFAULT 0,
+  first_told_at timestamp(3) with time zone,
+  told_at timestamp(3) with time zone,
+  told_firing text[] NOT NULL DEFAULT '{}'::text[],
+  told_cleared text[] NOT NULL DEFAULT '{}'::text[]
+);
+
+CREATE TABLE alarm_rules (
+  id uuid NOT NULL DEFAULT gen_random_uuid(),
+  name text NOT NULL,
+  enabled boolean NOT NULL,
+  source text COLLATE "C" NOT NULL,
+  condition jsonb NOT NULL,
+  scope jsonb NOT NULL DEFAULT '{"sensorIds": [], "locationIds": [], "sensorTypes": []}'::jsonb,
+  severity smallint NOT NULL,
+  for_seconds integer NOT NULL,
+  clear jsonb,
+  no_data text COLLATE "C" NOT NULL DEFAULT 'KEEP'::text,
+  hours jsonb,
+  group_by text[] NOT NULL DEFAULT '{RULE}'::text[],
+  policy_id uuid,
+  runbook text,
+  created_by uuid,
+  created_at timestamp(3) with time zone NOT NULL DEFAULT now(),
+  updated_at timestamp(3) with time zone NOT NULL DEFAULT now()
+);
+
+CREATE TABLE alarms (
+  id uuid NOT NULL DEFAULT gen_random_uuid(),
+  rule_id uuid NOT NULL,
+  rule_name text NOT NULL,
+  source text COLLATE "C" NOT NULL,
+  severity smallint NOT NULL,
+  key text COLLATE "C" NOT NULL,
+  state text COLLATE "C" NOT NULL,
+  since timestamp(3) with time zone NOT NULL,
+  fired_at timestamp(3) with time zone,
+  cleared_at timestamp(3) with time zone,
+  cleared_because text COLLATE "C",
+  machine jsonb NOT NULL,
+  value double precision,
+  worst double precision,
+  flaps integer NOT NULL DEFAULT 0,
+  is_flapping boolean NOT NULL DEFAULT false,
+  text text NOT NULL,
+  place text,
+  sensor_id uuid,
+  location_id uuid,
+  incident_id uuid,
+  alert_id uuid,
+  plate text,
+  acknowledged_at timestamp(3) with time zone,
+  acknowledged_by uuid,
+  note text,
+  group_id uuid,
+  is_settled boolean NOT NULL DEFAULT false,
+  silenced_by uuid,
+  inhibited_by text COLLATE "C",
+  inhibiting_id uuid
+);
+
 CREATE TABLE api_tokens (
   id uuid NOT NULL DEFAULT gen_random_uuid(),
   user_id uuid NOT NULL,
@@ -702,6 +776,18 @@ CREATE TABLE plate_keys (
   since timestamp(3) with time zone NOT NULL DEFAULT now()
 );
 
+CREATE TABLE policies (
+  id uuid NOT NULL DEFAULT gen_random_uuid(),
+  name text NOT NULL,
+  steps jsonb NOT NULL,
+  group_wait_s integer NOT NULL,
+  group_interval_s integer NOT NULL,
+  repeat_minutes integer NOT NULL,
+  notify_clear boolean NOT NULL,
+  created_at timestamp(3) with time zone NOT NULL DEFAULT now(),
+  updated_at timestamp(3) with time zone NOT NULL DEFAULT now()
+);
+
 CREATE TABLE recovery_codes (
   user_id uuid NOT NULL,
   code_hash text NOT NULL
@@ -919,6 +1005,16 @@ CREATE TABLE settings (
   date_format text NOT NULL DEFAULT 'YYYY-MM-DD'::text,
   first_day_of_week smallint NOT NULL DEFAULT 1,
   installation_id uuid NOT NULL DEFAULT gen_random_uuid()
+);
+
+CREATE TABLE silences (
+  id uuid NOT NULL DEFAULT gen_random_uuid(),
+  matchers jsonb NOT NULL,
+  starts_at timestamp(3) with time zone NOT NULL,
+  ends_at timestamp(3) with time zone NOT NULL,
+  reason text NOT NULL,
+  user_id uuid NOT NULL,
+  created_at timestamp(3) with time zone NOT NULL DEFAULT now()
 );
 
 CREATE TABLE studies (
@@ -1229,6 +1325,19 @@ CREATE TABLE event_totals_folded PARTITION OF event_totals FOR VALUES IN (true) 
 CREATE TABLE event_totals_unfolded PARTITION OF event_totals FOR VALUES IN (false) WITH (autovacuum_vacuum_scale_factor=0, autovacuum_vacuum_threshold=10000, autovacuum_vacuum_cost_delay=0, vacuum_truncate=false);
 
 ALTER TABLE activity ADD CONSTRAINT activity_pkey PRIMARY KEY (id);
+ALTER TABLE alarm_evaluation ADD CONSTRAINT alarm_evaluation_pkey PRIMARY KEY (only_row);
+ALTER TABLE alarm_evaluation ADD CONSTRAINT alarm_evaluation_only_row_check CHECK (only_row);
+ALTER TABLE alarm_groups ADD CONSTRAINT alarm_groups_pkey PRIMARY KEY (id);
+ALTER TABLE alarm_rules ADD CONSTRAINT alarm_rules_pkey PRIMARY KEY (id);
+ALTER TABLE alarm_rules ADD CONSTRAINT alarm_rules_policy_id_fkey FOREIGN KEY (policy_id) REFERENCES policies(id);
+ALTER TABLE alarm_rules ADD CONSTRAINT alarm_rules_for_seconds_check CHECK (((for_seconds >= 0) AND (for_seconds <= 86400)));
+ALTER TABLE alarm_rules ADD CONSTRAINT alarm_rules_no_data_check CHECK ((no_data = ANY (ARRAY['KEEP'::text, 'CLEAR'::text, 'ALARM'::text])));
+ALTER TABLE alarm_rules ADD CONSTRAINT alarm_rules_severity_check CHECK (((severity >= 1) AND (severity <= 4)));
+ALTER TABLE alarms ADD CONSTRAINT alarms_pkey PRIMARY KEY (id);
+ALTER TABLE alarms ADD CONSTRAINT alarms_check CHECK (((state = 'CLEARED'::text) = (cleared_at IS NOT NULL)));
+ALTER TABLE alarms ADD CONSTRAINT alarms_check1 CHECK (((state = 'PENDING'::text) OR (fired_at IS NOT NULL)));
+ALTER TABLE alarms ADD CONSTRAINT alarms_severity_check CHECK (((severity >= 1) AND (severity <= 4)));
+ALTER TABLE alarms ADD CONSTRAINT alarms_state_check CHECK ((state = ANY (ARRAY['PENDING'::text, 'FIRING'::text, 'CLEARED'::text])));
 ALTER TABLE api_tokens ADD CONSTRAINT api_tokens_token_hash_key UNIQUE (token_hash);
 ALTER TABLE api_tokens ADD CONSTRAINT api_tokens_pkey PRIMARY KEY (id);
 ALTER TABLE api_tokens ADD CONSTRAINT api_tokens_user_id_fkey FOREIGN KEY (user_id) REFERENCES users(id) ON DELETE CASCADE;
@@ -1338,6 +1447,10 @@ ALTER TABLE oidc_logins ADD CONSTRAINT oidc_logins_user_id_fkey FOREIGN KEY (use
 ALTER TABLE password_resets ADD CONSTRAINT password_resets_pkey PRIMARY KEY (token_hash);
 ALTER TABLE plate_keys ADD CONSTRAINT plate_keys_pkey PRIMARY KEY (only_row);
 ALTER TABLE plate_keys ADD CONSTRAINT plate_keys_only_row_check CHECK (only_row);
+ALTER TABLE policies ADD CONSTRAINT policies_pkey PRIMARY KEY (id);
+ALTER TABLE policies ADD CONSTRAINT policies_group_interval_s_check CHECK ((group_interval_s > 0));
+ALTER TABLE policies ADD CONSTRAINT policies_group_wait_s_check CHECK ((group_wait_s >= 0));
+ALTER TABLE policies ADD CONSTRAINT policies_repeat_minutes_check CHECK ((repeat_minutes > 0));
 ALTER TABLE recovery_codes ADD CONSTRAINT recovery_codes_pkey PRIMARY KEY (user_id, code_hash);
 ALTER TABLE recovery_codes ADD CONSTRAINT recovery_codes_user_id_fkey FOREIGN KEY (user_id) REFERENCES users(id) ON DELETE CASCADE;
 ALTER TABLE report_schedules ADD CONSTRAINT report_schedules_pkey PRIMARY KEY (id);
@@ -1382,6 +1495,8 @@ ALTER TABLE sessions ADD CONSTRAINT sessions_user_id_fkey FOREIGN KEY (user_id) 
 ALTER TABLE settings ADD CONSTRAINT settings_pkey PRIMARY KEY (only_row);
 ALTER TABLE settings ADD CONSTRAINT settings_first_day_of_week_check CHECK (((first_day_of_week >= 0) AND (first_day_of_week <= 6)));
 ALTER TABLE settings ADD CONSTRAINT settings_only_row_check CHECK (only_row);
+ALTER TABLE silences ADD CONSTRAINT silences_pkey PRIMARY KEY (id);
+ALTER TABLE silences ADD CONSTRAINT silences_check CHECK ((ends_at > starts_at));
 ALTER TABLE studies ADD CONSTRAINT studies_pkey PRIMARY KEY (id);
 ALTER TABLE studies ADD CONSTRAINT studies_check CHECK (((status = 'DRAFT'::text) = (num_nulls(frozen_by, frozen_by_name, frozen_at, program_version, hash, data, figures) = 7)));
 ALTER TABLE studies ADD CONSTRAINT studies_check1 CHECK (((status = ANY (ARRAY['DRAFT'::text, 'FROZEN'::text])) = (reviewer IS NULL)));
@@ -1425,6 +1540,13 @@ ALTER TABLE webhooks ADD CONSTRAINT webhooks_pkey PRIMARY KEY (id);
 
 CREATE UNIQUE INDEX activity_gathered ON public.activity USING btree (gathered) WHERE (gathered IS NOT NULL);
 CREATE INDEX activity_of_user ON public.activity USING btree (user_id, id DESC);
+CREATE INDEX alarm_groups_closed ON public.alarm_groups USING btree (closed_at) WHERE (closed_at IS NOT NULL);
+CREATE UNIQUE INDEX alarm_groups_open ON public.alarm_groups USING btree (policy_id, group_key) WHERE (closed_at IS NULL);
+CREATE INDEX alarm_rules_of_policy ON public.alarm_rules USING btree (policy_id) WHERE (policy_id IS NOT NULL);
+CREATE INDEX alarms_by_firing ON public.alarms USING btree (fired_at, id) WHERE (fired_at IS NOT NULL);
+CREATE INDEX alarms_cleared ON public.alarms USING btree (cleared_at) WHERE (cleared_at IS NOT NULL);
+CREATE UNIQUE INDEX alarms_open ON public.alarms USING btree (rule_id, key) WHERE (state <> 'CLEARED'::text);
+CREATE INDEX alarms_unsettled ON public.alarms USING btree (group_id) WHERE ((state = 'CLEARED'::text) AND (NOT is_settled));
 CREATE INDEX api_tokens_of_user ON public.api_tokens USING btree (user_id, created_at DESC);
 CREATE INDEX backups_by_start ON public.backups USING btree (started_at, id);
 CREATE UNIQUE INDEX backups_under_way ON public.backups USING btree ((true)) WHERE (status = 'RUNNING'::text);
@@ -1513,6 +1635,7 @@ CREATE UNIQUE INDEX sensors_by_previous_key ON public.sensors USING btree (previ
 CREATE INDEX sensors_online ON public.sensors USING btree (id) WHERE (status = 'ONLINE'::text);
 CREATE INDEX sessions_expiry ON public.sessions USING btree (expires_at);
 CREATE INDEX sessions_of_user ON public.sessions USING btree (user_id, last_seen_at DESC);
+CREATE INDEX silences_by_end ON public.silences USING btree (ends_at);
 CREATE INDEX studies_by_creation ON public.studies USING btree (created_at, id);
 CREATE INDEX traffic_bins_of_location ON public.traffic_bins USING btree (minutes, location_id, slot) WHERE (location_id IS NOT NULL);
 CREATE INDEX traffic_flags_of_sensor ON public.traffic_flags USING btree (sensor_id, found_at);

@@ -65,7 +65,8 @@ function topicsFor(ctx: SessionContext<AppContext>, named: readonly Topic[] | un
 export const liveRouter = router({
   onAny: signedIn
     .meta({
-      summary: 'Stream events, sensor status changes, incident changes, alerts, hits and alarms in one stream',
+      summary:
+        'Stream events, sensor status changes, incident changes, alerts, hits and alarms in one stream',
       notes:
         'Sends what `events.onIngested`, `sensors.onStatusChanged`, `incidents.onChanged`, `watchlist.onAlert`, `hits.onHit` and `alarms.onChanged` send, without filters and in the order in which it was committed. `type` is the name of the topic; all other keys are those of the single subscriptions. A named topic is refused (FORBIDDEN) if its own subscription would be. `missed` counts messages of all topics together. Over HTTP/1.1, browsers open at most six connections to a host, and every stream occupies one: use this stream instead of several others.',
       message: anyMessage,

@@ -30,7 +30,15 @@ import {
 } from './presence-store.ts';
 import { type Spans, withSpan } from './rejected.ts';
 import { partsWithin, type Segment } from './segments.ts';
-import { type Counts, type Detail, type Place, type Read, readCounts, readOf, source } from './slots-store.ts';
+import {
+  type Counts,
+  type Detail,
+  type Place,
+  type Read,
+  readCounts,
+  readOf,
+  source,
+} from './slots-store.ts';
 import { type Passage, readPassed, readVehicles, type SingleVehicle } from './vehicles-store.ts';
 
 /** What counts at a place in a range, and how it is read. */
