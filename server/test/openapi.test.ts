@@ -130,9 +130,13 @@ describe('the examples', () => {
       const { procedure } = operation as { procedure: string };
       const takesInput = JSON.stringify(operation).includes('"example":{"json"');
       if (takesInput && !examples[procedure]) refused.push(`${procedure}: no example`);
-      // Streams do not end, some procedures would end the session, and others need a code of a device or a provider, or
-      // a folder for backups, or a channel.
-      if (/\.on[A-Z]|^auth\.(?:logout|changePassword|refreshToken|completeOidcLogin)$/.test(procedure))
+      // Streams do not end, some procedures would end the session, and others need a code of a device or a provider, a
+      // link, a folder for backups, or a channel.
+      if (
+        /\.on[A-Z]|^auth\.(?:logout|changePassword|resetPassword|refreshToken|completeOidcLogin)$/.test(
+          procedure,
+        )
+      )
         continue;
       if (
         /^secondFactor\.(?:confirm|renewRecoveryCodes|disable)$|^(?:backups|contacts)\.create$/.test(
