@@ -231,6 +231,9 @@ test('a measuring point is added, a sensor is assigned to it, and its end is che
   await form.getByRole('button', { name: 'Save' }).click();
   await expect(point).toContainText('Radar of the bridge Counts');
   await point.getByRole('button', { name: 'Change: Radar of the bridge' }).click();
+  await form.getByLabel('Channel').fill('direction=NB, lane=2');
+  await form.getByLabel('Lane of the point').fill('1');
+  await form.getByLabel('Comes from the leg').selectOption('S');
   await form.getByLabel('Valid from').fill('2026-03-02 00:00');
   await form.getByLabel('Ends').fill('2026-03-01 00:00');
   await form.getByRole('button', { name: 'Save' }).click();
@@ -238,6 +241,12 @@ test('a measuring point is added, a sensor is assigned to it, and its end is che
   await form.getByLabel('Ends').fill('2026-03-03 00:00');
   await form.getByRole('button', { name: 'Save' }).click();
   await expect(point).toContainText('until 2026-03-03 00:00:00');
+  await expect(point).toContainText('Counts · direction=NB, lane=2');
+  await point.getByRole('button', { name: 'Change: Radar of the bridge' }).click();
+  await expect(form.getByLabel('Channel')).toHaveValue('direction=NB, lane=2');
+  await expect(form.getByLabel('Lane of the point')).toHaveValue('1');
+  await expect(form.getByLabel('Comes from the leg')).toHaveValue('S');
+  await form.getByRole('button', { name: 'Cancel' }).click();
 
   await point.getByRole('button', { name: 'Delete: Northbound' }).click();
   await form.getByRole('button', { name: 'Delete' }).click();
