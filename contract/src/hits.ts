@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import { batchOf, batchResults } from './batch.ts';
 import { severity } from './events.ts';
+import { hitOutcomes, hitStates, rejectionCodes } from './hit-values.ts';
 import { id } from './id.ts';
 import { pageTotals, paging, sortOrder } from './page.ts';
 import { role } from './permissions.ts';
@@ -9,7 +10,6 @@ import { showsPlate } from './plate-fields.ts';
 import { messagesOf, resumable } from './realtime.ts';
 import { optionalText } from './text.ts';
 import { timeRange } from './time.ts';
-import { hitOutcomes, hitStates, rejectionCodes } from './values.ts';
 
 // Hits: reads of plates that are on hotlists, and what people decided about them.
 

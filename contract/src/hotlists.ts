@@ -1,6 +1,12 @@
 import { z } from 'zod';
 import { plainDate } from './calendars.ts';
 import { severity } from './events.ts';
+import {
+  hotlistDelimiters,
+  hotlistEncodings,
+  hotlistTolerances,
+  hotlistVerifications,
+} from './hit-values.ts';
 import { id } from './id.ts';
 import { pageTotals, paging, sortOrder } from './page.ts';
 import { role } from './permissions.ts';
@@ -10,7 +16,6 @@ import { showsPlate } from './plate-fields.ts';
 import { plateRegion } from './plate-regions.ts';
 import { editableText, optionalText, searchText, text, trimmedText } from './text.ts';
 import { timeInput } from './time.ts';
-import { hotlistDelimiters, hotlistEncodings, hotlistTolerances, hotlistVerifications } from './values.ts';
 
 // Hotlists: lists of plates in versions, and how they are imported. Their hits are in hits.ts.
 

@@ -220,20 +220,5 @@ export const legs = ['N', 'NE', 'E', 'SE', 'S', 'SW', 'W', 'NW'] as const;
 /** Left, through, right, and back. */
 export const turns = ['L', 'T', 'R', 'U'] as const;
 
-export const hitStates = ['NEW', 'CONFIRMED', 'REJECTED', 'EXPIRED'] as const;
-export const rejectionCodes = [
-  'MISREAD',
-  'OTHER_REGION',
-  'OTHER_VEHICLE',
-  'LIST_OUTDATED',
-  'TEST',
-  'OTHER',
-] as const;
-export const hitOutcomes = ['STOPPED', 'FOUND', 'PASSED_ON', 'NOT_FOUND', 'NOT_PURSUED'] as const;
-
-export const hotlistVerifications = ['ALWAYS', 'WHEN_UNSURE', 'NEVER'] as const;
-export const hotlistTolerances = ['EXACT', 'CONFUSABLE', 'ONE_OFF'] as const;
-export const hotlistEncodings = ['AUTO', 'UTF-8', 'UTF-16', 'WINDOWS-1252'] as const;
-export const hotlistDelimiters = [',', ';', ':', 'TAB'] as const;
 /** Longest silence of users who are not administrators, in hours. */
 export const MAX_SILENCE_HOURS = 8;

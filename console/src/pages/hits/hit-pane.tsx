@@ -1,5 +1,5 @@
+import { hitOutcomes, rejectionCodes } from '@gantry/contract/hit-values';
 import type { Hit, RejectionCode } from '@gantry/contract/hits';
-import { hitOutcomes, rejectionCodes } from '@gantry/contract/values';
 import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query';
 import { Link } from '@tanstack/react-router';
 import { useRef } from 'react';

@@ -1,6 +1,6 @@
+import { hitStates } from '@gantry/contract/hit-values';
 import type { Hit, HitState } from '@gantry/contract/hits';
 import { permissionNames } from '@gantry/contract/permissions';
-import { hitStates } from '@gantry/contract/values';
 import { keepPreviousData, useQuery } from '@tanstack/react-query';
 import { Link, useNavigate, useSearch } from '@tanstack/react-router';
 import { useTranslation } from 'react-i18next';

@@ -1,6 +1,7 @@
+import { hotlistTolerances, hotlistVerifications } from '@gantry/contract/hit-values';
 import type { Hotlist } from '@gantry/contract/hotlists';
 import { permissionNames } from '@gantry/contract/permissions';
-import { hotlistTolerances, hotlistVerifications, severities } from '@gantry/contract/values';
+import { severities } from '@gantry/contract/values';
 import { useQueryClient } from '@tanstack/react-query';
 import { Link, useNavigate, useSearch } from '@tanstack/react-router';
 import { useMemo, useState } from 'react';

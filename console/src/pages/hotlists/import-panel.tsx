@@ -1,5 +1,5 @@
+import { hotlistDelimiters, hotlistEncodings } from '@gantry/contract/hit-values';
 import type { Hotlist, HotlistTemplate } from '@gantry/contract/hotlists';
-import { hotlistDelimiters, hotlistEncodings } from '@gantry/contract/values';
 import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query';
 import { type ReactNode, useState } from 'react';
 import { useTranslation } from 'react-i18next';
