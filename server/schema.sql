@@ -30,6 +30,10 @@ AS $function$
 DECLARE
   changed jsonb;
 BEGIN
+  -- Restored together with what was noted.
+  IF current_setting('gantry.restoring', true) = 'on' THEN
+    RETURN NULL;
+  END IF;
   FOREACH changed IN ARRAY ARRAY[
     CASE WHEN TG_OP <> 'INSERT' THEN to_jsonb(OLD) END, CASE WHEN TG_OP <> 'DELETE' THEN to_jsonb(NEW) END]
   LOOP

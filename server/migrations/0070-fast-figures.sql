@@ -45,8 +45,7 @@ ALTER TABLE traffic_years
   ALTER COLUMN top_starts SET STATISTICS 0,
   ALTER COLUMN top_volumes SET STATISTICS 0;
 
--- What changed of the past, written in the transaction that changed it, until the years that it concerns are removed. Without a key,
--- because restored rows join those that restoring other tables writes.
+-- What changed of the past, written in the transaction that changed it, until the years that it concerns are removed.
 CREATE TABLE traffic_year_changes (
   -- A sensor, location or point; null for everything.
   concern uuid,
@@ -60,6 +59,10 @@ CREATE FUNCTION note_traffic_change() RETURNS trigger LANGUAGE plpgsql AS $$
 DECLARE
   changed jsonb;
 BEGIN
+  -- Restored together with what was noted.
+  IF current_setting('gantry.restoring', true) = 'on' THEN
+    RETURN NULL;
+  END IF;
   FOREACH changed IN ARRAY ARRAY[
     CASE WHEN TG_OP <> 'INSERT' THEN to_jsonb(OLD) END, CASE WHEN TG_OP <> 'DELETE' THEN to_jsonb(NEW) END]
   LOOP

@@ -127,6 +127,15 @@ const damages: readonly { readonly name: string; readonly how: string; readonly 
     statement: `INSERT INTO traffic_bins (minutes, sensor_id, source, slot, events)
       SELECT DISTINCT 60, sensor_id, 1, timestamptz '2026-01-05 00:00Z', 4 FROM traffic_bins`,
   },
+  {
+    name: 'traffic by year',
+    how: 'a year without counts has some',
+    statement: `INSERT INTO traffic_years (place_id, year, place_kind, timezone, rules, since, until, concerns, means, day_sums,
+        days, hour_sums, hours, top_starts, top_volumes, valid_ms)
+      SELECT id, 2001, 'location', 'UTC', 1, '2001-01-01Z', '2002-01-01Z', ARRAY[id], '{}', array_fill(1, ARRAY[84]),
+        array_fill(1, ARRAY[84]), array_fill(1, ARRAY[2016]), array_fill(1, ARRAY[2016]), '{}', '{}', 0
+      FROM locations LIMIT 1`,
+  },
   { name: 'status of incidents', how: 'all closed', statement: `UPDATE incidents SET status = 'CLOSED'` },
   {
     name: 'status of sensors',
@@ -289,7 +298,7 @@ describe('the check of derived data', () => {
         env: { PATH: process.env.PATH, DATABASE_URL: url },
       });
     expect((await run('check')).stdout).toMatch(/^equal {6}totals by hour/);
-    await gantry.pool.query(damages[2]?.statement ?? '');
+    await gantry.pool.query(damages.find(({ name }) => name === 'arrivals')?.statement ?? '');
     const failed = await run('check').catch((error: { code: number; stdout: string }) => error);
     expect(failed).toMatchObject({ code: 1 });
     expect(failed.stdout).toMatch(

@@ -45,6 +45,7 @@ const count = async ({ apiKey }: Sensor, times: readonly number[], volume = volu
 const storeAll = async (): Promise<void> => {
   await rollUpAllTraffic(gantry, 100);
   while (await judgeNext(db, { ...now(), log }));
+  while (await judgeNext(db, { ...now(), log: gantry.app.context.log }));
   while (await storeNextYear(db, now()));
 };
 
@@ -160,6 +161,7 @@ describe('a stored year', async () => {
       'counts that are kept for a shorter time',
       () => pool.query(`UPDATE traffic_kept SET since = '2025-02-01Z'`),
     ],
+    ['a holiday', () => ask('calendars.create', { date: '2025-07-08', kind: 'HOLIDAY', name: 'Holiday' })],
     [
       'a flag of a rule',
       () =>

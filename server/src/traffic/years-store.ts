@@ -38,7 +38,7 @@ export async function noteYearChange(
 
 /**
  * What concerns a stored year, as a condition on the row of a change. Usual volumes are those of the 60 days before, and a time
- * without a vehicle may have begun and end some days around it.
+ * without a vehicle may start and end some days around it.
  */
 const isConcerned = sql.raw(`(change.concern IS NULL OR change.concern = ANY (stored.concerns))
   AND change.until > stored.since - interval '70 days' AND change.since < stored.until + interval '5 days'`);
