@@ -27,6 +27,14 @@ const moments = [
   '2026-10-04',
   '2026-07-15',
 ];
+const changes = [
+  ['Europe/Berlin', '2026-03-29'],
+  ['Europe/Berlin', '2026-10-25'],
+  ['America/New_York', '2026-11-01'],
+  ['Australia/Lord_Howe', '2026-04-05'],
+  ['Australia/Lord_Howe', '2026-10-04'],
+  ['Europe/Istanbul', '2026-03-29'],
+] as const;
 const rules = fc.record({
   timezone: fc.constantFrom(...ZONES),
   layers: fc.array(
@@ -40,7 +48,7 @@ const rules = fc.record({
         '2026-03-30',
       ),
       handover: time,
-      days: fc.integer({ min: 1, max: 8 }),
+      days: fc.oneof({ weight: 2, arbitrary: fc.constant(1) }, fc.integer({ min: 1, max: 8 })),
       members: fc.array(fc.constantFrom('a', 'b', 'c', 'd'), { minLength: 1, maxLength: 5 }),
       hours: fc.option(
         fc.record({
@@ -149,6 +157,10 @@ describe('who is on duty', () => {
         fc.constantFrom(...moments),
         fc.integer({ min: -30, max: 30 }),
         (rota, day, hours) => {
+        fc.constantFrom(...changes),
+        fc.integer({ min: -10, max: 10 }),
+        (others, [timezone, day], hours) => {
+          const rota = { ...others, timezone };
           const middle = Date.parse(day) + hours * 3_600_000;
           const wall = wallOf(rota.timezone, day);
           const shifts = shiftsOf(rota, { from: middle - 7 * 3_600_000, until: middle + 7 * 3_600_000 });
