@@ -28,7 +28,7 @@ test.describe('channels', () => {
     const dialog = page.getByRole('dialog');
     await dialog.getByRole('button', { name: 'Send a test' }).click();
     await expect(dialog).toContainText('The test was taken.');
-    await dialog.getByRole('button', { name: 'Close' }).click();
+    await dialog.getByText('Close', { exact: true }).click();
     await page.getByRole('link', { name: 'Messages' }).first().click();
     await page.getByRole('cell', { name: 'Test of Control room' }).click();
     await expect(page.getByRole('complementary', { name: 'Message' })).toContainText('This is a test');
