@@ -14,7 +14,7 @@ const gantry = await sharedGantry({ overrides: { timings: { rollUpTrafficMs: 3_6
 const token = await gantry.tokenFor('ADMIN');
 const ask = (procedure: string, input: object = {}) => gantry.ok(procedure, input, { token });
 const { pool } = gantry;
-const { db, clock, log, settings } = gantry.app.context;
+const { db, clock, settings } = gantry.app.context;
 const now = () => ({ zone: settings.current().timezone, now: clock.now() });
 
 const START = Date.UTC(2024, 11, 20);
@@ -44,7 +44,6 @@ const count = async ({ apiKey }: Sensor, times: readonly number[], volume = volu
 /** Judges all days and stores all years, as the service does in the background. */
 const storeAll = async (): Promise<void> => {
   await rollUpAllTraffic(gantry, 100);
-  while (await judgeNext(db, { ...now(), log }));
   while (await judgeNext(db, { ...now(), log: gantry.app.context.log }));
   while (await storeNextYear(db, now()));
 };
