@@ -5,7 +5,7 @@ import { rankOf } from '../events/severity.ts';
 import { moment } from '../platform/database/moment.ts';
 import type { Executor } from '../platform/database/transaction.ts';
 import type { Interval } from '../platform/time.ts';
-import { rateCondition } from './sources-store.ts';
+import { IS_RELEASED, rateCondition } from './sources-store.ts';
 
 // What is recorded of the past, by which rules are tried.
 
@@ -78,7 +78,7 @@ export async function readHitSpans(
 ): Promise<Span[]> {
   const { rows } = await db.execute<SpanRow>(sql`
     SELECT id AS key, ${at(sql`created_at`)} AS "from", ${at(sql`acknowledged_at`)} AS until
-    FROM watchlist_alerts WHERE created_at >= ${moment(from)} AND created_at < ${moment(until)} AND NOT backlog
+    FROM watchlist_alerts WHERE created_at >= ${moment(from)} AND created_at < ${moment(until)} AND NOT backlog AND ${IS_RELEASED}
       AND priority >= ${rankOf(minPriority)} ORDER BY created_at LIMIT 5000`);
   return spansOf(rows);
 }

@@ -84,14 +84,19 @@ export interface HitFact extends Record<string, unknown> {
 /** How long a hit that nobody acknowledges stays an alarm. */
 const HIT_MS = 86_400_000;
 
-/** The hits of a day that nobody acknowledged. Further reads of the vehicle belong to the first. */
+/** The condition for hits of which people may be told: never one that is not released, was rejected, or is of a covert list. */
+export const IS_RELEASED =
+  sql.raw(`(hotlist_id IS NULL OR (released_at IS NOT NULL AND state NOT IN ('REJECTED', 'EXPIRED')
+  AND hotlist_id NOT IN (SELECT id FROM hotlists WHERE covert)))`);
+
+/** The released hits of a day that nobody acknowledged. Further reads of the vehicle belong to the first. */
 export async function readHits(db: Executor, now: number): Promise<HitFact[]> {
   // Plan: watchlist_alerts_open.
   const { rows } = await db.execute<HitFact>(sql`
     SELECT alert.id, priority, alert.reason, plate, coalesce(location_name, sensor_name) AS place, sensor_id AS "sensorId",
       sensors.location_id AS "locationId", (extract(epoch FROM read_at) * 1000)::float8 AS "readAt"
     FROM watchlist_alerts AS alert LEFT JOIN sensors ON sensors.id = sensor_id
-    WHERE acknowledged_at IS NULL AND NOT backlog AND alert.created_at > ${moment(now - HIT_MS)}
+    WHERE acknowledged_at IS NULL AND NOT backlog AND ${IS_RELEASED} AND alert.created_at > ${moment(now - HIT_MS)}
     ORDER BY alert.created_at DESC LIMIT ${MAX_READ}`);
   return rows;
 }

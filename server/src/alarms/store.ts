@@ -259,7 +259,7 @@ export async function findAnnounced(
     if (!row) return [];
     const value = row.value === null ? null : String(Math.round(row.value * 100) / 100);
     const severity = severityOfRank(row.rank) ?? 'LOW';
-    // Every hit of the watchlist is released.
+    // Of hits, only those that are released become alarms.
     return [{ ...row, since: new Date(row.since), value, severity, isReleased: true }];
   });
 }
