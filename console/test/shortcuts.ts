@@ -368,6 +368,7 @@ export const everywhere: Tries = {
   'g e': leadsTo(/\/events/),
   'g i': leadsTo(/\/incidents/),
   'g w': leadsTo(/\/watchlist/),
+  'g m': leadsTo(/\/alarms/),
   'g s': leadsTo(/\/sensors/),
   'g l': leadsTo(/\/locations/),
   'g t': leadsTo(/\/traffic/),

@@ -46,6 +46,18 @@ const watchlistSearch = {
   plate: text(),
 };
 
+/** The query parameters of the alarms page, named as in `alarms.getAll`. */
+const alarmsSearch = {
+  /** Absent: those that are firing. */
+  state: oneOf(['FIRING', 'PENDING', 'CLEARED']),
+  acknowledged: flag,
+  severity: oneOf(severities),
+  startDate: moment,
+  endDate: moment,
+  sortBy: oneOf(['firedAt', 'severity']),
+  sortOrder: oneOf(sortOrders),
+};
+
 /** The query parameters of the locations page, named as in `locations.getAll`. */
 const locationsSearch = {
   search: text(200),
@@ -164,6 +176,13 @@ const hotlist = createRoute({
   path: '/hotlists/$hotlistId',
   validateSearch: readSearch({}),
   component: lazyPage(() => import('../pages/hotlists/hotlist-page.tsx'), 'HotlistPage', 'hotlists'),
+});
+
+const alarms = createRoute({
+  getParentRoute: () => shell,
+  path: '/alarms',
+  validateSearch: readSearch(alarmsSearch),
+  component: lazyPage(() => import('../pages/alarms/alarms-page.tsx'), 'AlarmsPage', 'alarms'),
 });
 
 const sensors = createRoute({
@@ -355,6 +374,7 @@ export const router = createRouter({
       hits,
       hotlists,
       hotlist,
+      alarms,
       sensors,
       sensor,
       connection,

@@ -1,6 +1,7 @@
 import 'i18next';
 import type account from '../../pages/account/locale/en.json';
 import type administration from '../../pages/administration/locale/en.json';
+import type alarms from '../../pages/alarms/locale/en.json';
 import type hits from '../../pages/hits/locale/en.json';
 import type hotlists from '../../pages/hotlists/locale/en.json';
 import type incidents from '../../pages/incidents/locale/en.json';
@@ -29,6 +30,7 @@ declare module 'i18next' {
     resources: {
       chart: typeof chart;
       account: typeof account;
+      alarms: typeof alarms;
       announce: typeof announce;
       administration: typeof administration;
       common: typeof common;

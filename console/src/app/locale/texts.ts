@@ -22,6 +22,7 @@ const pageFiles = import.meta.glob<object>('../../pages/**/locale/*.json', { imp
 export type PageNamespace =
   | 'account'
   | 'administration'
+  | 'alarms'
   | 'connections'
   | 'hits'
   | 'hotlists'

@@ -14,6 +14,7 @@ export interface Page {
     | 'incidents'
     | 'watchlist'
     | 'hits'
+    | 'alarms'
     | 'sensors'
     | 'locations'
     | 'traffic'
@@ -40,6 +41,7 @@ export const pages: readonly Page[] = [
   },
   { to: '/watchlist', name: 'watchlist', icon: 'watchlist', key: 'w', permission: 'manageIncidents' },
   { to: '/hits', name: 'hits', icon: 'high', key: 'h', permission: 'manageIncidents' },
+  { to: '/alarms', name: 'alarms', icon: 'alert', key: 'm', permission: 'manageIncidents' },
   { to: '/sensors', name: 'sensors', icon: 'sensor', key: 's' },
   { to: '/locations', name: 'locations', icon: 'location', key: 'l', feature: 'locations' },
   { to: '/traffic', name: 'traffic', icon: 'traffic', key: 't', feature: 'traffic' },

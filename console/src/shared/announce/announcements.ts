@@ -6,7 +6,7 @@ import { type Kind, noteOpen, type Told } from './unseen.ts';
 /** Something new that every page announces. */
 export interface Announcement extends Told {
   /** What has happened to it. */
-  readonly what: 'alert' | 'opened' | 'raised' | 'assigned' | 'OFFLINE' | 'ERROR';
+  readonly what: 'alarm' | 'alert' | 'opened' | 'raised' | 'assigned' | 'OFFLINE' | 'ERROR';
   /** Shown in the notice, but neither stored nor shown outside the page. */
   readonly plate?: string;
 }

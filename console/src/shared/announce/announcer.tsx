@@ -26,6 +26,7 @@ import { forgetUnseen, type Kind, noteDone, noteOpen, type Told, useUnseen } fro
 const OLD_MS = 15 * 60_000;
 
 const icons: Readonly<Record<Kind, IconName>> = {
+  alarm: 'alert',
   alert: 'watchlist',
   incident: 'incident',
   assignment: 'users',
@@ -35,6 +36,8 @@ const icons: Readonly<Record<Kind, IconName>> = {
 /** The page of the one thing, or the list of several. */
 function placeOf(kind: Kind, id: string | null): { to: string; search: Record<string, unknown> } {
   switch (kind) {
+    case 'alarm':
+      return { to: '/alarms', search: id ? {} : { acknowledged: false } };
     case 'alert':
       return { to: '/watchlist', search: id ? { alert: id } : { acknowledged: false, sortBy: 'priority' } };
     case 'sensor':
@@ -65,6 +68,7 @@ export function Announcer() {
   const navigate = useNavigate();
   useIncidents();
   useSensors();
+  useAlarms();
   useSeen();
   const latest = groups.at(-1);
   const key = latest?.key;
@@ -163,6 +167,24 @@ function useSensors(): void {
   });
 }
 
+/** Announces alarms that fire and are neither silenced nor parts of others. Hits are announced as alerts. */
+function useAlarms(): void {
+  const may = useMay('manageIncidents');
+  useLive((message) => {
+    if (message.type !== 'alarms' || !may) return;
+    const { id, severity, state, source, place, ruleName, acknowledgedAt, firedAt, silencedBy, inhibitedBy } =
+      message.alarm;
+    if (state !== 'FIRING' || acknowledgedAt !== null || silencedBy !== null || inhibitedBy !== null) {
+      withdraw('alarm', id);
+      return noteDone('alarm', id);
+    }
+    if (source === 'HIT' || source === 'SENSOR_STATUS') return;
+    const told = { id, kind: 'alarm', severity, title: place ?? ruleName } as const;
+    if (Date.now() - (firedAt?.getTime() ?? 0) > OLD_MS) return noteOpen(told);
+    announce({ ...told, what: 'alarm' });
+  });
+}
+
 /** Marks as seen what the visible page shows. */
 function useSeen(): void {
   const path = useLocation({ select: ({ pathname }) => pathname });
@@ -172,6 +194,7 @@ function useSeen(): void {
     const see = () => {
       if (document.visibilityState !== 'visible') return;
       if (path.startsWith('/incidents')) forgetUnseen('incident', 'assignment');
+      if (path.startsWith('/alarms')) forgetUnseen('alarm');
       if (path.startsWith('/sensors')) forgetUnseen('sensor');
     };
     see();
@@ -241,7 +264,7 @@ export function Bell() {
         {
           label: t('see'),
           icon: 'acknowledge',
-          onSelect: () => forgetUnseen('alert', 'incident', 'assignment', 'sensor'),
+          onSelect: () => forgetUnseen('alarm', 'alert', 'incident', 'assignment', 'sensor'),
         },
       ]}
     />

@@ -2,15 +2,15 @@ import type { Severity } from '@gantry/contract/events';
 import { createStored } from '../../ui/stored.ts';
 import { currentSession, onSessionChange } from '../session/session.ts';
 
-/** What can be announced: alerts of the watchlist, new incidents, incidents assigned to the user, failing sensors. */
-export type Kind = 'alert' | 'incident' | 'assignment' | 'sensor';
+/** What can be announced: alarms, alerts of the watchlist, new incidents, incidents assigned to the user, failing sensors. */
+export type Kind = 'alarm' | 'alert' | 'incident' | 'assignment' | 'sensor';
 
 /** The maximum number of announcements that are remembered, and so of those that are counted. */
 const MAX_TOLD = 99;
 
 /** Something that this browser was told of. It contains no plate. */
 export interface Told {
-  /** Of the alert, incident or sensor. */
+  /** Of the alarm, alert, incident or sensor. */
   readonly id: string;
   readonly kind: Kind;
   readonly severity: Severity;

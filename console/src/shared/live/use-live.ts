@@ -24,6 +24,7 @@ const changed: Readonly<Partial<Record<AnyMessage['type'], readonly QueryKey[]>>
   incidents: [service.incidents.pathKey()],
   watchlist: [service.watchlist.getAlerts.pathKey()],
   hits: [service.hits.pathKey()],
+  alarms: [service.alarms.pathKey()],
 };
 
 /**
@@ -35,6 +36,7 @@ const followed: readonly QueryKey[] = [
   service.incidents.pathKey(),
   service.watchlist.getAlerts.pathKey(),
   service.hits.pathKey(),
+  service.alarms.pathKey(),
   service.events.getRecent.pathKey(),
 ];
 
