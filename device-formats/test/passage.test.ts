@@ -123,7 +123,11 @@ describe('the passages of devices', () => {
   const UNCLASSIFIED = { scheme: 'BASIC', code: 'UNCLASSIFIED' };
 
   it.each([
-    ['axis-lpv', 'axis-lpv-http-post-cammra.json', { lane: 1, vehicleClass: CAR }],
+    [
+      'axis-lpv',
+      'axis-lpv-http-post-cammra.json',
+      { lane: 1, vehicleClass: CAR, plateRegion: 'CZ', plateConfidence: 87 },
+    ],
     [
       'dahua',
       'dahua-rpc-notifyEventStream-trafficjunction.json',
@@ -132,17 +136,35 @@ describe('the passages of devices', () => {
     [
       'dahua',
       'dahua-snapmanager-trafficparking-captured.txt',
-      { direction: 'APPROACHING', lane: 1, vehicleClass: UNCLASSIFIED },
+      {
+        direction: 'APPROACHING',
+        lane: 1,
+        vehicleClass: UNCLASSIFIED,
+        plateRegion: 'CN',
+        plateConfidence: 0,
+      },
     ],
-    ['hikvision', 'hikvision-anpr-deepinview-v58.xml', { lane: 1, vehicleClass: CAR }],
-    ['hikvision', 'hikvision-anpr-nvr-prefixed-ns.xml', {}],
+    ['hikvision', 'hikvision-anpr-deepinview-v58.xml', { lane: 1, vehicleClass: CAR, plateConfidence: 92 }],
+    ['hikvision', 'hikvision-anpr-nvr-prefixed-ns.xml', { plateConfidence: 90 }],
     ['milesight', 'milesight-recognition-curl.json', { vehicleClass: CAR }],
-    ['openalpr', 'openalpr-alpr_group-v2.json', { vehicleClass: CAR }],
+    [
+      'openalpr',
+      'openalpr-alpr_group-v2.json',
+      { vehicleClass: CAR, plateRegion: 'US-MO', plateConfidence: 94 },
+    ],
     ['ops243', 'ops243-radar-object.jsonl', { direction: 'RECEDING', vehicleLength: 9.86 }],
-    ['platerecognizer', 'platerecognizer-stream-webhook-tester.json', { vehicleClass: CAR }],
-    ['tattile', 'tattile-msg-doc.xml', { direction: 'RECEDING', lane: 1 }],
-    ['unifi-protect', 'unifi-protect-rawevent-licenseplate.json', { vehicleClass: CAR }],
-    ['verkada', 'verkada-lpr-webhook.json', {}],
+    [
+      'platerecognizer',
+      'platerecognizer-stream-webhook-tester.json',
+      { vehicleClass: CAR, plateRegion: 'US-CA', plateConfidence: 90 },
+    ],
+    [
+      'tattile',
+      'tattile-msg-doc.xml',
+      { direction: 'RECEDING', lane: 1, plateRegion: 'ES', plateConfidence: 93 },
+    ],
+    ['unifi-protect', 'unifi-protect-rawevent-licenseplate.json', { vehicleClass: CAR, plateConfidence: 75 }],
+    ['verkada', 'verkada-lpr-webhook.json', { plateRegion: 'US-WA', plateConfidence: 93 }],
   ] as const)('%s: %s', async (format, file, expected) => {
     expect(passagesOf(await readPayload(formatNamed(format), file))[0]).toEqual(expected);
   });

@@ -170,7 +170,14 @@ const ROWS: readonly Row[] = [
   ['statistics', () => getEventStats(db, ENDLESS), PERIODS],
   ['statistics of days', () => getEventStats(db, DAYS), PERIODS, HOURS],
   ['statistics of a ragged range', () => getEventStats(db, RAGGED), PKEY, ...COUNTS],
-  ['the roll-up', () => rollUpCounts(db, 1_000), HOURS, PERIODS, 'event_arrivals_folded_pkey'],
+  [
+    'the roll-up',
+    () => rollUpCounts(db, 1_000),
+    HOURS,
+    PERIODS,
+    'event_arrivals_folded_pkey',
+    'event_hour_totals_pkey',
+  ],
 ];
 
 // ── The plans ───────────────────────────────────────────────────────────────────────────────────────

@@ -96,7 +96,7 @@ export async function getDensity(parts: Configured, input: DensityInput): Promis
   const range = requireRange(input, timezone);
   requireFewPoints(range, minutes);
   const units = await unitsOf(parts, input, input.units);
-  const { place, traffic, bins } = await readBins(parts, input, range, minutes);
+  const { place, traffic, bins } = await readBins(parts, input, range, minutes, { detail: 'speeds' });
   const bounds = localBounds(range, minutes, timezone);
   const entered = await readSurroundings(parts.db, place, Math.min(range.until, parts.clock.now()));
   const lanes = lanesOf(bins) ?? entered.whole.lanes;

@@ -34,7 +34,7 @@ import { localYear, readYear } from './years.ts';
 /** What is read of a place. */
 interface Reading {
   /** `sums` leaves out the parts, which makes a year readable in milliseconds. */
-  readonly detail?: Exclude<Detail, 'speeds'>;
+  readonly detail?: Detail;
   readonly flags?: 'exclude' | 'include';
 }
 
