@@ -111,7 +111,8 @@ beforeAll(async () => {
   await gantry.ok('alarmRules.create', hits, { token: admin });
   const { alarms } = await eventually(
     () => gantry.ok('alarms.getAll', {}, { token: admin }),
-    ({ total }) => total === 1,
+    // Of the watchlist and of the hotlist.
+    ({ total }) => total === 2,
   );
   planted.alarmId = alarms[0].id;
   const matchers = [{ label: 'SEVERITY', values: ['LOW'] }];
