@@ -77,7 +77,7 @@ describe('distributing to a cluster that is not ready', () => {
       /Citus is too old: this is "Citus 12\.0\.1 on", and 12\.1 or newer/,
     ],
     ['the schema is missing', 'DROP FUNCTION event_hour(uuid)', /start the service on it once/],
-    ['the schema is an older one', 'DROP FUNCTION gantry_fold(text)', /start the service on it once/],
+    ['the schema is an older one', 'DROP FUNCTION gantry_fold(text) CASCADE', /start the service on it once/],
   ])('is refused when %s', async (_, change, message) => {
     await using cluster = await PretendedCluster.start(2);
     await cluster.client.query(change);
