@@ -4,8 +4,11 @@ import { severity } from './events.ts';
 import {
   hotlistDelimiters,
   hotlistEncodings,
+  hotlistImportModes,
   hotlistTolerances,
   hotlistVerifications,
+  MAX_LOOK_BACK_DAYS,
+  USUAL_LOOK_BACK_DAYS,
 } from './hit-values.ts';
 import { id } from './id.ts';
 import { pageTotals, paging, sortOrder } from './page.ts';
@@ -27,10 +30,13 @@ export const MAX_HOTLIST_ENTRIES = 5_000_000;
 export const MAX_HOTLIST_PATTERNS = 10_000;
 /** Maximum number of entries of a list that tolerates one wrong, missing or additional character. */
 export const MAX_ONE_OFF_ENTRIES = 50_000;
-/** Number of versions of a list that are kept, the one in force included. */
+/**
+ * Number of versions of a list that are kept, the one in force included. Those that this many imports made and replaced are
+ * kept besides.
+ */
 export const HOTLIST_VERSIONS_KEPT = 5;
-/** Maximum number of days of a look-back. */
-export const MAX_LOOK_BACK_DAYS = 90;
+/** Maximum number of entries of a list for plates that look alike: each read of one is compared with all of them. */
+export const MAX_HOTLIST_ALIKE = 1_000;
 /** Maximum number of plates of a look-back. */
 export const MAX_LOOK_BACK_PLATES = 10_000;
 /** Maximum size of an imported file, in bytes. */
@@ -53,7 +59,7 @@ export const hotlistTolerance = z
 export type HotlistTolerance = z.infer<typeof hotlistTolerance>;
 
 export const hotlistImportMode = z
-  .enum(['COMPLETE', 'ADD', 'REMOVE'])
+  .enum(hotlistImportModes)
   .describe('COMPLETE: the file is the whole list. ADD and REMOVE: the file has what changes.');
 export const hotlistSource = z
   .discriminatedUnion('type', [
@@ -233,6 +239,9 @@ export const hotlist = z.object({
   source: hotlistSource.nullable(),
   sourceProblem: z.string().nullable().describe('Why the source could not be read the last time.'),
   version: z.number().describe('Rises with each change of its entries.'),
+  formerVersions: z
+    .array(z.number())
+    .describe('The former versions that `revert` can restore, newest first.'),
   entryCount: z.number().describe('Number of entries in force.'),
   refreshedAt: z.date().nullable().describe('When its entries were last changed or confirmed.'),
   isStale: z.boolean(),
@@ -455,7 +464,7 @@ export const applyHotlistImportInput = z.object({
 export type ApplyHotlistImportInput = z.infer<typeof applyHotlistImportInput>;
 export const revertHotlistInput = z.object({
   id,
-  version: z.int().min(0).describe(`One of the last ${HOTLIST_VERSIONS_KEPT} versions.`),
+  version: z.int().min(0).describe('One of the `formerVersions` of the list.'),
 });
 
 export const lookBackInput = z
@@ -463,7 +472,7 @@ export const lookBackInput = z
     id,
     entryIds: z.array(id).min(1).max(MAX_LOOK_BACK_PLATES).optional(),
     version: z.int().min(1).optional().describe('The entries that this version added.'),
-    days: z.int().min(1).max(MAX_LOOK_BACK_DAYS).default(30),
+    days: z.int().min(1).max(MAX_LOOK_BACK_DAYS).default(USUAL_LOOK_BACK_DAYS),
   })
   .refine(
     ({ entryIds, version }) => (entryIds === undefined) !== (version === undefined),

@@ -2,6 +2,7 @@ import type { HotlistEntry, HotlistImport, HotlistImportDetail } from '@gantry/c
 import { plateKey } from '@gantry/contract/plate';
 import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
+import { removeFormerEntries } from '../src/hotlists/entries-store.ts';
 import { prepareRange } from '../src/hotlists/staged-store.ts';
 import { findCandidates } from '../src/watchlist/hotlists-store.ts';
 import { eventually, sharedGantry } from './harness.ts';
@@ -134,6 +135,77 @@ describe('a file of a hotlist', () => {
     await ok('hotlists.addEntry', { hotlistId: id, plate: 'CD 7', reason: 'x' });
     const late = { id: raced.id, expectedVersion: raced.baseVersion };
     expect(await gantry.refusal('hotlists.applyImport', late, { token })).toMatchObject({ status: 409 });
+  });
+
+  it('that is COMPLETE leaves patterns, which no file can list, and ends plates that were entered by hand', async () => {
+    const { id } = await createList();
+    for (const plate of ['MN *1', 'MN *2', 'MN *3', 'MN 9'])
+      await ok('hotlists.addEntry', { hotlistId: id, plate, reason: 'By hand' });
+    const staged = await stage(id, 'plate\nMN 10\n');
+    expect(staged).toMatchObject({ state: 'STAGED', added: 1, changed: 0, removed: 1, same: 3 });
+    expect(staged.sample?.removed.map(({ plate }) => plate)).toEqual(['MN 9']);
+    expect(await apply(staged)).toMatchObject({ state: 'APPLIED', version: 5, removed: 1, same: 3 });
+    const patterns = ['MN *1||By hand|', 'MN *2||By hand|', 'MN *3||By hand|'];
+    expect(await entriesOf(id)).toEqual([...patterns, 'MN 10||Listed|']);
+    expect(await ok('hotlists.getById', { id })).toMatchObject({ entryCount: 4 });
+    // What is restored is exact: before the third pattern was entered.
+    expect(await settled((await ok<HotlistImport>('hotlists.revert', { id, version: 2 })).id)).toMatchObject({
+      state: 'APPLIED',
+      removed: 2,
+    });
+    expect(await entriesOf(id)).toEqual(patterns.slice(0, 2));
+  });
+
+  it('can be taken back after any number of changes by hand', async () => {
+    const { id } = await createList();
+    await ok('hotlists.addEntry', { hotlistId: id, plate: 'OP 1', reason: 'By hand' });
+    const before = await entriesOf(id);
+    await apply(await stage(id, 'plate\nOP 2\nOP 3\n'));
+    const imported = await entriesOf(id);
+    for (let n = 4; n < 12; n++)
+      await ok('hotlists.addEntry', { hotlistId: id, plate: `OP ${n}`, reason: 'By hand' });
+    while ((await removeFormerEntries(gantry.app.context.db)) > 0);
+    // Version 2 was imported and replaced version 1; of 3 to 10, made by hand, the last ones are kept.
+    expect(await ok('hotlists.getById', { id })).toMatchObject({
+      version: 10,
+      formerVersions: [9, 8, 7, 6, 2, 1],
+    });
+    expect(await gantry.refusal('hotlists.revert', { id, version: 5 }, { token })).toMatchObject({
+      status: 400,
+      message: expect.stringContaining('9, 8, 7, 6, 2, 1'),
+    });
+    const revert = async (version: number) =>
+      settled((await ok<HotlistImport>('hotlists.revert', { id, version })).id);
+    await revert(2);
+    expect(await entriesOf(id)).toEqual(imported);
+    await revert(1);
+    expect(await entriesOf(id)).toEqual(before);
+  });
+
+  it('has at most 1,000 entries for plates that look alike, also with those of the list', async () => {
+    const { id } = await createList();
+    const columns = { number: 'plate', reference: 'case' };
+    const file = (from: number, until: number) =>
+      ['plate,case', ...Array.from({ length: until - from }, (_, at) => `QO 1,${from + at}`)].join('\n');
+    const refused = {
+      state: 'FAILED',
+      error: 'The list would have more than 1000 entries for plates such as QO 1: list each plate once',
+    };
+    expect(await stage(id, file(0, 1_001), { template: { columns } })).toMatchObject(refused);
+    await apply(await stage(id, file(0, 1_000), { template: { columns } }));
+    expect(await stage(id, file(1_000, 1_001), { mode: 'ADD', template: { columns } })).toMatchObject(
+      refused,
+    );
+    expect(await stage(id, file(999, 1_000), { mode: 'ADD', template: { columns } })).toMatchObject({
+      state: 'STAGED',
+      added: 0,
+    });
+    // 0 looks like O.
+    const alike = { hotlistId: id, plate: 'Q0 1', reason: 'x' };
+    expect(await gantry.refusal('hotlists.addEntry', alike, { token })).toMatchObject({
+      status: 400,
+      message: expect.stringContaining('The list has 1000 entries for plates such as this'),
+    });
   });
 
   it('is in force as a whole or not at all, wherever a process that applies it ends', async () => {

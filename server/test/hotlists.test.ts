@@ -1,7 +1,7 @@
 import { mkdir, rename, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { Hit, HitDetail } from '@gantry/contract/hits';
-import type { Hotlist, HotlistEntry, HotlistLookBack } from '@gantry/contract/hotlists';
+import type { Hotlist, HotlistEntry, HotlistImport, HotlistLookBack } from '@gantry/contract/hotlists';
 import { describe, expect, it } from 'vitest';
 import { removeOld } from '../src/hotlists/start.ts';
 import { findHotlistTroubles } from '../src/hotlists/store.ts';
@@ -278,6 +278,63 @@ describe('a look-back', () => {
       (hits) => hits.length > 0,
     );
     expect(await hitsOf(id)).toMatchObject([{ kind: 'LOOK_BACK', eventId, entryId }]);
+  });
+
+  it('that is stopped stays so, and searches no further', async () => {
+    const { id } = await createList();
+    // Entries are searched in groups of 200.
+    const plates = Array.from({ length: 401 }, () => `${newPlate()} STOP`);
+    await Promise.all(plates.map((plate) => read(plate)));
+    await followedUp();
+    // Otherwise the look-back after the change finds them.
+    await gantry.pool.query(
+      `UPDATE events SET created_at = now() - interval '1 hour' WHERE plate LIKE '% STOP'`,
+    );
+    const file = await gantry.fetch(`/hotlists/${id}/file`, {
+      method: 'PUT',
+      headers: { authorization: `Bearer ${token}` },
+      body: ['plate', ...plates].join('\n'),
+    });
+    const importId = file.body.id as string;
+    const imported = (state: string) =>
+      eventually(
+        () => ok<HotlistImport>('hotlists.getImport', { id: importId }),
+        (now) => now.state === state,
+      );
+    await ok('hotlists.stage', { importId });
+    await imported('STAGED');
+    await ok('hotlists.applyImport', { id: importId, expectedVersion: 0 });
+    await imported('APPLIED');
+    await lookedBack(id);
+    const { entries } = await ok<{ entries: HotlistEntry[] }>('hotlists.getEntries', { hotlistId: id });
+    const lookBackOf = async (lookBackId: string) => {
+      const { lookBacks } = await ok<{ lookBacks: HotlistLookBack[] }>('hotlists.getLookBacks', { id });
+      return lookBacks.find((each) => each.id === lookBackId);
+    };
+
+    const lock = await gantry.pool.connect();
+    await lock.query('BEGIN');
+    await lock.query('LOCK TABLE events IN ACCESS EXCLUSIVE MODE');
+    const sent = await ok<HotlistLookBack>('hotlists.lookBack', { id, version: 1, days: 2 });
+    await eventually(
+      () => lookBackOf(sent.id),
+      (now) => now?.state === 'RUNNING',
+    );
+    expect(await ok('hotlists.cancelLookBack', { id: sent.id })).toMatchObject({ state: 'CANCELLED' });
+    expect(await gantry.refusal('hotlists.cancelLookBack', { id: sent.id }, { token })).toMatchObject({
+      status: 409,
+    });
+    await lock.query('COMMIT');
+    lock.release();
+    // It comes after the other one.
+    const next = await ok<HotlistLookBack>('hotlists.lookBack', { id, entryIds: [entries[0]?.id] });
+    await eventually(
+      () => lookBackOf(next.id),
+      (now) => now?.state === 'DONE',
+    );
+    expect(await lookBackOf(sent.id)).toMatchObject({ state: 'CANCELLED', plates: 401, done: 0 });
+    const { total } = await ok<{ total: number }>('hits.getAll', { hotlistId: id });
+    expect(total).toBeLessThanOrEqual(201);
   });
 
   it('finds the reads of past days, by the same rules as live ones', async () => {

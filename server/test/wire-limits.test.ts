@@ -286,6 +286,43 @@ describe('a request that takes too long', () => {
     });
   });
 
+  it('to arrive is received all the same if it is a file of a hotlist, as long as bytes come', async () => {
+    const server = await createServer(gantry.app.context, appRouter, { timeoutMs: 300 });
+    try {
+      const url = await server.listen({ host: '127.0.0.1', port: 0 });
+      const { id } = await gantry.ok('hotlists.create', { name: 'Slowly' }, { token });
+      let isRefused = false;
+      const refused = sendRaw(
+        url,
+        'POST /trpc/auth.login HTTP/1.1\r\nHost: x\r\nContent-Length: 9\r\n\r\n{',
+      ).finally(() => {
+        isRefused = true;
+      });
+      // Longer than others may take: until another request was refused for that, and once more.
+      async function* slowly() {
+        yield Buffer.from('plate\n');
+        for (let line = 0; !isRefused; line++) {
+          yield Buffer.from(`AB ${line}\n`);
+          await sleep(20);
+        }
+        for (let line = 0; line < 50; line++) {
+          yield Buffer.from(`CD ${line}\n`);
+          await sleep(20);
+        }
+      }
+      const answer = await fetch(`${url}/hotlists/${id}/file`, {
+        method: 'PUT',
+        headers: { authorization: `Bearer ${token}` },
+        body: slowly(),
+        duplex: 'half',
+      } as unknown as RequestInit);
+      expect((await refused)[0]?.status).toBe(408);
+      expect(answer.status).toBe(201);
+    } finally {
+      await closeServer(server);
+    }
+  });
+
   it('does not delay others', async () => {
     await withServer(2_500, async (url) => {
       let isOver = false;

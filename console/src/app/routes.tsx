@@ -174,7 +174,7 @@ const hotlists = createRoute({
 const hotlist = createRoute({
   getParentRoute: () => shell,
   path: '/hotlists/$hotlistId',
-  validateSearch: readSearch({}),
+  validateSearch: readSearch({ part: oneOf(['imports', 'lookBacks']), imported: text() }),
   component: lazyPage(() => import('../pages/hotlists/hotlist-page.tsx'), 'HotlistPage', 'hotlists'),
 });
 

@@ -22,7 +22,7 @@ export type ActivityAction =
   | `events.${'markAsProcessed' | 'markAsArchived' | 'undoArchive' | 'review' | 'undoReview' | 'delete' | 'lookUpPlate'}`
   | `incidents.${'create' | 'update' | 'acknowledge' | 'assign' | 'start' | 'resolve' | 'reopen' | 'close' | 'addNote' | 'attachEvent'}`
   | `watchlist.${'create' | 'update' | 'delete' | 'acknowledgeAlert' | 'undoAcknowledgeAlert'}`
-  | `hotlists.${'create' | 'update' | 'delete' | 'addEntry' | 'updateEntry' | 'endEntry' | 'stage' | 'applyImport' | 'cancelImport' | 'revert' | 'lookBack'}`
+  | `hotlists.${'create' | 'update' | 'delete' | 'addEntry' | 'updateEntry' | 'endEntry' | 'stage' | 'applyImport' | 'cancelImport' | 'revert' | 'lookBack' | 'cancelLookBack'}`
   | `hits.${'confirm' | 'reject' | 'setOutcome'}`
   | `views.${'create' | 'update' | 'delete' | 'setDefault'}`
   | `connections.${'create' | 'update' | 'rotate' | 'delete' | 'replay' | 'register'}`

@@ -1,3 +1,4 @@
+import { MAX_LOOK_BACK_DAYS } from '@gantry/contract/hit-values';
 import {
   addHotlistEntryInput,
   applyHotlistImportInput,
@@ -21,7 +22,6 @@ import {
   listLookBacksInput,
   lookBackInput,
   lookBacksPage,
-  MAX_LOOK_BACK_DAYS,
   MAX_LOOK_BACK_PLATES,
   previewHotlistFileInput,
   revertHotlistInput,
@@ -132,7 +132,7 @@ export const hotlistsRouter = router({
   stage: allowed('manageHotlists')
     .meta({
       summary: 'Read an uploaded file and compare it with its hotlist',
-      notes: `Upload the file with \`PUT /hotlists/<id>/file\`, whose answer is the import. This takes a while: ask \`getImport\` until its state is no longer STAGING. Guards refuse a file without a valid line, with more than 1 % invalid lines, with fewer than half of the entries of before, or older than the one in force. A COMPLETE file ends all entries that it does not have, also patterns that were entered by hand.`,
+      notes: `Upload the file with \`PUT /hotlists/<id>/file\`, whose answer is the import. This takes a while: ask \`getImport\` until its state is no longer STAGING. Guards refuse a file without a valid line, with more than 1 % invalid lines, with fewer than half of the entries of before, or older than the one in force. A COMPLETE file ends all entries that it does not have, except patterns with \`*\`, which no file can list.`,
     })
     .input(stageHotlistImportInput)
     .output(hotlistImport)
@@ -177,7 +177,7 @@ export const hotlistsRouter = router({
   revert: allowed('manageHotlists')
     .meta({
       summary: 'Restore the entries of a former version of a hotlist',
-      notes: `${NEW_VERSION} It contains exactly the entries of the former one. It takes a while: ask \`getImport\` until its state is no longer APPLYING. The last ${HOTLIST_VERSIONS_KEPT} versions are kept.`,
+      notes: `${NEW_VERSION} It contains exactly the entries of the former one. It takes a while: ask \`getImport\` until its state is no longer APPLYING. The last ${HOTLIST_VERSIONS_KEPT} versions are kept, and those that the last ${HOTLIST_VERSIONS_KEPT} imports made or replaced: \`formerVersions\` of the list.`,
     })
     .input(revertHotlistInput)
     .output(hotlistImport)

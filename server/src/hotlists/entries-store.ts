@@ -1,6 +1,5 @@
 import { hash } from 'node:crypto';
 import type { HotlistEntry, ListHotlistEntriesInput } from '@gantry/contract/hotlists';
-import { HOTLIST_VERSIONS_KEPT } from '@gantry/contract/hotlists';
 import { isUuid } from '@gantry/contract/id';
 import type { Page } from '@gantry/contract/page';
 import { confusableKey, plateKey } from '@gantry/contract/plate';
@@ -11,7 +10,7 @@ import type { Executor, Transaction } from '../platform/database/transaction.ts'
 import { notFound } from '../platform/error.ts';
 import type { Timings } from '../platform/timings.ts';
 import { IN_FORCE } from '../watchlist/hotlists-store.ts';
-import type { ListRow } from './store.ts';
+import { KEPT_VERSIONS, type ListRow } from './store.ts';
 
 /** What an entry says. Times in ISO 8601. */
 export interface EntryContent {
@@ -165,9 +164,11 @@ const REMOVED_AT_ONCE = 10_000;
 export async function removeFormerEntries(db: Executor): Promise<number> {
   const { rows } = await db.execute<{ hotlist_id: string; id: string }>(sql`
     DELETE FROM hotlist_entries WHERE ctid = ANY (ARRAY(
-      SELECT entries.ctid FROM hotlists JOIN hotlist_entries AS entries ON hotlist_id = hotlists.id
-      WHERE (to_version <= version - ${HOTLIST_VERSIONS_KEPT - 1} OR deleted_at IS NOT NULL)
-        AND NOT EXISTS (SELECT FROM hotlist_imports WHERE hotlist_imports.hotlist_id = hotlists.id AND state = 'APPLYING')
+      SELECT entries.ctid FROM (SELECT id, version, deleted_at, ${KEPT_VERSIONS} AS kept FROM hotlists) AS lists
+        JOIN hotlist_entries AS entries ON hotlist_id = lists.id
+      WHERE (deleted_at IS NOT NULL OR to_version <= version
+          AND NOT EXISTS (SELECT FROM unnest(kept) AS n WHERE n >= from_version AND n < to_version))
+        AND NOT EXISTS (SELECT FROM hotlist_imports WHERE hotlist_imports.hotlist_id = lists.id AND state = 'APPLYING')
       LIMIT ${REMOVED_AT_ONCE})) RETURNING hotlist_id, id`);
   await db.execute(sql`
     DELETE FROM hotlist_near USING unnest(${uuidArray(rows, ({ hotlist_id }) => hotlist_id)}::uuid[],
@@ -175,6 +176,18 @@ export async function removeFormerEntries(db: Executor): Promise<number> {
     WHERE hotlist_near.hotlist_id = gone.hotlist_id AND entry_id = gone.id AND NOT EXISTS (
       SELECT FROM hotlist_entries AS entries WHERE entries.hotlist_id = gone.hotlist_id AND entries.id = gone.id)`);
   return rows.length;
+}
+
+/** The number of entries in force of a list for plates that look like one. */
+export async function countAlike(
+  db: Executor,
+  hotlistId: string,
+  { confusableKey: key }: KeyedEntry,
+): Promise<number> {
+  const { rows } = await db.execute<{ n: number }>(sql`
+    SELECT count(*) AS n FROM hotlist_entries JOIN hotlists ON hotlists.id = hotlist_id
+    WHERE hotlist_id = ${hotlistId}::uuid AND confusable_key = ${key} AND ${IN_FORCE}`);
+  return rows[0]?.n ?? 0;
 }
 
 /** The number of patterns in force in all lists. */

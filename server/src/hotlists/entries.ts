@@ -2,6 +2,7 @@ import {
   type AddHotlistEntryInput,
   type HotlistEntry,
   type ListHotlistEntriesInput,
+  MAX_HOTLIST_ALIKE,
   MAX_HOTLIST_PATTERNS,
   type UpdateHotlistEntryInput,
 } from '@gantry/contract/hotlists';
@@ -16,6 +17,7 @@ import { AppError, invalidInput } from '../platform/error.ts';
 import { resolveInterval, resolveTime } from '../platform/time.ts';
 import {
   type Changed,
+  countAlike,
   countPatterns,
   type EntryContent,
   endEntries,
@@ -126,6 +128,12 @@ async function changeEntries(
       );
     }
     await finishVersion(tx, list, version, counts, app.timings.hotlistChangeMs);
+    if ((await countAlike(tx, list.id, entry)) > MAX_HOTLIST_ALIKE) {
+      throw invalidInput(
+        'plate',
+        `The list has ${MAX_HOTLIST_ALIKE} entries for plates such as this already: end those that no longer apply`,
+      );
+    }
     const { id: entryId, plate, reason } = entry;
     const details = { hotlistId: list.id, name: list.name, entryId, plate, reason, version };
     await recordActivity(tx, actor.id, caller, action, details);

@@ -1,6 +1,6 @@
 import {
-  HOTLIST_VERSIONS_KEPT,
   type HotlistImportDetail,
+  MAX_HOTLIST_ALIKE,
   MAX_HOTLIST_LINES,
   USUAL_TEMPLATE,
 } from '@gantry/contract/hotlists';
@@ -37,7 +37,7 @@ import {
   sampleStaged,
   stageVersion,
 } from './staged-store.ts';
-import { findList, type ListRow } from './store.ts';
+import { findFormerVersions, findList, type ListRow } from './store.ts';
 
 /** What working on an import needs. */
 export interface ImportParts {
@@ -126,10 +126,10 @@ async function stage(parts: ImportParts, row: ImportRow): Promise<void> {
   }
   await clearStaged(db, row.id);
   const read = await readFile(parts, row, template);
-  const alike = await findTooManyAlike(db, row.id);
+  const alike = await findTooManyAlike(db, staged);
   if (alike !== null)
     throw new UnreadableFile(
-      `The file has more than 1,000 entries for plates such as ${alike}: list each plate once`,
+      `The list would have more than ${MAX_HOTLIST_ALIKE} entries for plates such as ${alike}: list each plate once`,
     );
   const compared = await compareStaged(db, staged);
   const sample = { ...(await sampleStaged(db, staged)), invalid: read.invalid };
@@ -184,8 +184,9 @@ function refusalOf({ row, list, mode, read, compared, applied }: Guarded): strin
   if (staged === 0) return 'The file has no valid line';
   if (read.invalidCount > MAX_INVALID * read.lines)
     return `${read.invalidCount} of ${read.lines} lines cannot be read: more than 1 %`;
-  if (mode === 'COMPLETE' && staged < MIN_LEFT * list.entryCount)
-    return `The file has ${staged} entries, fewer than half of the ${list.entryCount} that the list has`;
+  const before = list.entryCount - compared.patterns;
+  if (mode === 'COMPLETE' && staged < MIN_LEFT * before)
+    return `The file has ${staged} entries, fewer than half of the ${before} that the list has`;
   if (row.file_at !== null && applied?.file_at && Date.parse(row.file_at) < Date.parse(applied.file_at))
     return `The file is older (${row.file_at}) than the one in force (${applied.file_at})`;
   return null;
@@ -244,7 +245,8 @@ function shown(text: string | null): string {
 async function apply(parts: ImportParts, row: ImportRow): Promise<void> {
   const { db, signal, timings } = parts;
   const list = await findList(db, null, row.hotlist_id);
-  const staged: StagedImport = { importId: row.id, hotlistId: list.id, mode: row.mode ?? 'COMPLETE' };
+  const mode = row.reverts_to === null ? (row.mode ?? 'COMPLETE') : 'RESTORE';
+  const staged: StagedImport = { importId: row.id, hotlistId: list.id, mode };
   if (row.base !== list.version) throw listChanged(list);
   if (row.reverts_to !== null) await stageFormer(parts, row, list, staged);
   const compared = await compareStaged(db, staged);
@@ -290,7 +292,7 @@ async function stageFormer(
   staged: StagedImport,
 ): Promise<void> {
   const former = row.reverts_to ?? 0;
-  if (former <= list.version - HOTLIST_VERSIONS_KEPT)
+  if (!(await findFormerVersions(db, [list.id])).get(list.id)?.includes(former))
     throw new AppError('conflict', `Version ${former} of the list is no longer kept`);
   await clearStaged(db, row.id);
   for (const range of idRanges(list.entryCount)) {

@@ -236,7 +236,7 @@ export async function listLeftStaged(db: Executor): Promise<string[]> {
   return rows.map(({ id }) => id);
 }
 
-/** Number of imports that are kept for each list, besides those in progress. */
+/** Number of imports that are kept for each list, besides those in progress: of those that made a version, and of others. */
 const IMPORTS_KEPT = 1_000;
 
 /** Removes the records of old imports, and of look-backs after a change. */
@@ -246,7 +246,8 @@ export async function removeOldRecords(db: Executor): Promise<void> {
   );
   await db.execute(sql`
     DELETE FROM hotlist_imports WHERE due_at IS NULL AND id IN (
-      SELECT id FROM (SELECT id, row_number() OVER (PARTITION BY hotlist_id ORDER BY at DESC) AS n FROM hotlist_imports) AS all_imports
+      SELECT id FROM (SELECT id, row_number() OVER (PARTITION BY hotlist_id, state = 'APPLIED'
+        ORDER BY CASE WHEN state = 'APPLIED' THEN version END DESC, at DESC) AS n FROM hotlist_imports) AS all_imports
       WHERE n > ${IMPORTS_KEPT})`);
 }
 

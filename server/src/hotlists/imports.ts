@@ -1,13 +1,12 @@
 import { randomUUID } from 'node:crypto';
 import type { Readable } from 'node:stream';
-import {
-  type ApplyHotlistImportInput,
-  HOTLIST_VERSIONS_KEPT,
-  type HotlistImport,
-  type HotlistImportDetail,
-  type HotlistTemplate,
-  type hotlistFilePreview,
-  type StageHotlistImportInput,
+import type {
+  ApplyHotlistImportInput,
+  HotlistImport,
+  HotlistImportDetail,
+  HotlistTemplate,
+  hotlistFilePreview,
+  StageHotlistImportInput,
 } from '@gantry/contract/hotlists';
 import type { z } from 'zod';
 import { recordActivity } from '../activity/store.ts';
@@ -20,7 +19,7 @@ import { findImport, type ImportRow, insertImport, toImports, updateImport } fro
 import { linesOf, UnreadableFile } from './read-lines.ts';
 import { createLineReader, type LineReader } from './read-template.ts';
 import type { HotlistContext } from './service.ts';
-import { findList, type ListRow, lockIdleList } from './store.ts';
+import { findFormerVersions, findList, type ListRow, lockIdleList } from './store.ts';
 
 type FileContext = HotlistContext & { readonly app: { readonly hotlistFiles: ImportFiles } };
 type Preview = z.infer<typeof hotlistFilePreview>;
@@ -117,7 +116,7 @@ export function revertHotlist(
   const { app, actor, caller } = ctx;
   return inTransaction(app.db, async (tx) => {
     const list = await lockIdleList(tx, actor, id);
-    requireKept(list, former);
+    await requireKept(tx, list, former);
     const importId = randomUUID();
     await insertImport(tx, {
       id: importId,
@@ -141,14 +140,14 @@ export function revertHotlist(
   });
 }
 
-function requireKept({ version }: ListRow, former: number): void {
-  const oldest = Math.max(0, version - HOTLIST_VERSIONS_KEPT + 1);
-  if (former >= oldest && former < version) return;
+async function requireKept(tx: Transaction, { id, version }: ListRow, former: number): Promise<void> {
+  const kept = (await findFormerVersions(tx, [id])).get(id) ?? [];
+  if (kept.includes(former)) return;
   throw invalidInput(
     'version',
     version === 0
       ? 'The list has no earlier version'
-      : `The versions ${oldest} to ${version - 1} are kept, and ${version} is in force`,
+      : `Version ${version} is in force, and these can be restored: ${kept.join(', ')}`,
   );
 }
 
@@ -157,7 +156,8 @@ export async function getImport(ctx: HotlistContext, id: string): Promise<Hotlis
   const { db } = ctx.app;
   const row = await findImport(db, id);
   await findList(db, ctx.actor, row.hotlist_id);
-  return { ...(await one(ctx, row.id)), sample: row.sample };
+  // Both of the same moment.
+  return { ...found(await toImports(db, [row]), 'Import'), sample: row.sample };
 }
 
 /** Number of lines of a preview, and the most bytes that are read for it. */

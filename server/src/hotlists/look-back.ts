@@ -67,13 +67,15 @@ export function orderLookBack(
 }
 
 /** Ends a look-back that somebody ordered; what it found stays. @throws AppError `notFound`; `conflict` when it has finished */
-export function cancelLookBack({ app, actor }: HotlistContext, id: string): Promise<HotlistLookBack> {
+export function cancelLookBack({ app, actor, caller }: HotlistContext, id: string): Promise<HotlistLookBack> {
   return inTransaction(app.db, async (tx) => {
     const row = await findLookBack(tx, id);
-    await findList(tx, actor, row.hotlist_id);
+    const list = await findList(tx, actor, row.hotlist_id);
     if (row.kind === 'CHANGE')
       throw new AppError('conflict', 'Only a look-back that somebody ordered can be cancelled');
     if (!(await cancelLookBackRow(tx, row.id))) throw new AppError('conflict', 'The look-back has finished');
+    const details = { hotlistId: list.id, name: list.name, lookBackId: row.id };
+    await recordActivity(tx, actor.id, caller, 'hotlists.cancelLookBack', details);
     return found(await toLookBacks(tx, [await findLookBack(tx, row.id)]), 'Look-back');
   });
 }

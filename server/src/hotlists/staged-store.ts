@@ -1,6 +1,6 @@
 import { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
-import type { HotlistImportDetail } from '@gantry/contract/hotlists';
+import { type HotlistImportDetail, MAX_HOTLIST_ALIKE } from '@gantry/contract/hotlists';
 import { type SQL, sql } from 'drizzle-orm';
 import type { PoolClient } from 'pg';
 import { from as copyFrom } from 'pg-copy-streams';
@@ -10,11 +10,14 @@ import { addNear, type Changed, CONTENT, type KeyedEntry } from './entries-store
 
 export type ImportMode = 'COMPLETE' | 'ADD' | 'REMOVE';
 
+/** RESTORE: the list becomes exactly what is staged. A COMPLETE file cannot list patterns, and leaves those of the list. */
+export type StagedMode = ImportMode | 'RESTORE';
+
 /** The import that is compared or applied. */
 export interface StagedImport {
   readonly importId: string;
   readonly hotlistId: string;
-  readonly mode: ImportMode;
+  readonly mode: StagedMode;
 }
 
 /** An entry with the number of its line. */
@@ -129,36 +132,48 @@ export interface Comparison {
   readonly changed: number;
   readonly removed: number;
   readonly same: number;
+  /** Number of the patterns of the list, which a file cannot list. */
+  readonly patterns: number;
 }
 
 /** Compares staged entries with those in force. It only reads, so that others need not wait for it. */
 export async function compareStaged(db: Executor, staged: StagedImport): Promise<Comparison> {
   const { importId, hotlistId, mode } = staged;
-  const { rows } = await db.execute<{ [Name in keyof Comparison]: number } & { missing: number }>(sql`
+  const { rows } = await db.execute<Comparison & Record<string, unknown>>(sql`
     SELECT count(*) FILTER (WHERE staged.id IS NOT NULL) AS staged,
       count(*) FILTER (WHERE entries.id IS NULL) AS added,
       count(*) FILTER (WHERE entries.row_hash <> staged.row_hash) AS changed,
       count(*) FILTER (WHERE entries.row_hash = staged.row_hash) AS same,
-      count(*) FILTER (WHERE staged.id IS NULL) AS removed
+      count(*) FILTER (WHERE staged.id IS NULL) AS removed,
+      count(*) FILTER (WHERE staged.id IS NULL AND entries.plate_key LIKE '%*%') AS patterns
     FROM (${distinct(importId)}) AS staged FULL JOIN (${inForce(hotlistId)}) AS entries USING (id)`);
-  const found = rows[0] ?? { staged: 0, added: 0, changed: 0, removed: 0, same: 0 };
-  if (mode === 'COMPLETE') return found;
+  const found = rows[0] ?? { staged: 0, added: 0, changed: 0, removed: 0, same: 0, patterns: 0 };
+  const { patterns } = found;
+  if (mode === 'RESTORE') return found;
+  if (mode === 'COMPLETE')
+    return { ...found, removed: found.removed - patterns, same: found.same + patterns };
   const { rows: counted } = await db.execute<{ n: number; all: number }>(sql`
     SELECT count(*) FILTER (WHERE ${isEnded(staged)}) AS n, count(*) AS all FROM (${inForce(hotlistId)}) AS entries`);
   const { n = 0, all = 0 } = counted[0] ?? {};
   return mode === 'ADD'
     ? { ...found, removed: 0, same: all - found.changed }
-    : { staged: found.staged, added: 0, changed: 0, removed: n, same: all - n };
+    : { staged: found.staged, added: 0, changed: 0, removed: n, same: all - n, patterns };
 }
 
-/** Maximum number of entries of a file for plates that look alike: each read of one is compared with all of them. */
-const MAX_ALIKE = 1_000;
-
-/** A plate of which, and of those that look like it, an import has more entries than a read can be compared with; or null. */
-export async function findTooManyAlike(db: Executor, importId: string): Promise<string | null> {
+/** A plate of which, and of those that look like it, the list would have more entries than a read can be compared with; or null. */
+export async function findTooManyAlike(
+  db: Executor,
+  { importId, hotlistId, mode }: StagedImport,
+): Promise<string | null> {
+  if (mode === 'REMOVE') return null;
+  const kept = sql`
+    UNION ALL SELECT plate, confusable_key FROM (${inForce(hotlistId)}) AS entries
+    WHERE confusable_key IN (SELECT confusable_key FROM hotlist_staged WHERE import_id = ${importId}::uuid)
+      AND id NOT IN (SELECT id FROM hotlist_staged WHERE import_id = ${importId}::uuid)`;
   const { rows } = await db.execute<{ plate: string }>(sql`
-    SELECT max(plate) AS plate FROM (${distinct(importId)}) AS staged
-    GROUP BY confusable_key HAVING count(*) > ${MAX_ALIKE} LIMIT 1`);
+    SELECT max(plate) AS plate FROM (
+      SELECT plate, confusable_key FROM (${distinct(importId)}) AS staged ${mode === 'ADD' ? kept : sql``}) AS listed
+    GROUP BY confusable_key HAVING count(*) > ${MAX_HOTLIST_ALIKE} LIMIT 1`);
   return rows[0]?.plate ?? null;
 }
 
@@ -172,9 +187,9 @@ function isEnded({ importId, mode }: StagedImport): SQL {
   }
   const last = sql`(SELECT row_hash FROM hotlist_staged WHERE import_id = ${importId}::uuid AND hotlist_staged.id = entries.id
     ORDER BY line DESC LIMIT 1)`;
-  return mode === 'COMPLETE'
-    ? sql`${last} IS DISTINCT FROM entries.row_hash`
-    : sql`${last} <> entries.row_hash`;
+  if (mode === 'ADD') return sql`${last} <> entries.row_hash`;
+  const differs = sql`${last} IS DISTINCT FROM entries.row_hash`;
+  return mode === 'RESTORE' ? differs : sql`(entries.plate_key NOT LIKE '%*%' AND ${differs})`;
 }
 
 const SAMPLE = 100;
@@ -200,7 +215,7 @@ export async function sampleStaged(db: Executor, staged: StagedImport): Promise<
         ? []
         : await read(sql`
             SELECT NULL::integer AS line, plate, region, reason, reference FROM (${inForce(hotlistId)}) AS entries
-            WHERE ${isRemoval ? isEnded(staged) : sql`NOT EXISTS (SELECT FROM hotlist_staged AS staged WHERE import_id = ${importId}::uuid AND staged.id = entries.id)`}
+            WHERE ${isRemoval ? isEnded(staged) : sql`NOT EXISTS (SELECT FROM hotlist_staged AS staged WHERE import_id = ${importId}::uuid AND staged.id = entries.id) AND plate_key NOT LIKE '%*%'`}
             ORDER BY plate_key LIMIT ${SAMPLE}`),
   };
 }

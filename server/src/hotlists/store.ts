@@ -1,5 +1,10 @@
 import type { Severity } from '@gantry/contract/events';
-import type { CreateHotlistInput, Hotlist, ListHotlistsInput } from '@gantry/contract/hotlists';
+import {
+  type CreateHotlistInput,
+  HOTLIST_VERSIONS_KEPT,
+  type Hotlist,
+  type ListHotlistsInput,
+} from '@gantry/contract/hotlists';
 import { isUuid } from '@gantry/contract/id';
 import type { Page } from '@gantry/contract/page';
 import { and, eq, isNull, lte, or, type SQL, sql } from 'drizzle-orm';
@@ -81,6 +86,30 @@ export async function getHotlist(db: Executor, viewer: Viewer, id: string): Prom
   const [list] = await toHotlists(db, [await findList(db, viewer, id)]);
   if (!list) throw notFound('Hotlist');
   return list;
+}
+
+/**
+ * The versions of a list (`hotlists`) that are kept: the last ones, and those that the last imports made and replaced, so that many
+ * changes by hand do not make an import final.
+ */
+export const KEPT_VERSIONS: SQL = sql`ARRAY(
+  SELECT generate_series(greatest(0, hotlists.version - ${sql.raw(String(HOTLIST_VERSIONS_KEPT - 1))}), hotlists.version)
+  UNION SELECT unnest(ARRAY[made.version, made.version - 1]) FROM (
+    SELECT hotlist_imports.version FROM hotlist_imports
+    WHERE hotlist_imports.hotlist_id = hotlists.id AND hotlist_imports.state = 'APPLIED'
+    ORDER BY hotlist_imports.version DESC LIMIT ${sql.raw(String(HOTLIST_VERSIONS_KEPT))}) AS made)`;
+
+/** The former versions of lists that are kept, newest first. */
+export async function findFormerVersions(
+  db: Executor,
+  ids: readonly string[],
+): Promise<ReadonlyMap<string, readonly number[]>> {
+  const { rows } = await db.execute<{ id: string; version: number; kept: number[] }>(
+    sql`SELECT id, version, ${KEPT_VERSIONS} AS kept FROM hotlists WHERE id = ANY (${sql.param([...ids])}::uuid[])`,
+  );
+  return new Map(
+    rows.map(({ id, version, kept }) => [id, kept.filter((each) => each < version).sort((a, b) => b - a)]),
+  );
 }
 
 /** The settings of a list; in a change, undefined leaves one unchanged. */
@@ -229,6 +258,10 @@ async function toHotlists(db: Executor, rows: readonly ListRow[]): Promise<Hotli
       ON hits.hotlist_id = hotlists.id AND hits.created_at > now() - interval '7 days'
     WHERE hotlists.id = ANY (${sql.param(rows.map(({ id }) => id))}::uuid[]) GROUP BY hotlists.id`);
   const ofList = new Map(recent.map((row) => [row.id, row]));
+  const former = await findFormerVersions(
+    db,
+    rows.map(({ id }) => id),
+  );
   const nameOf = await findNames(
     db,
     rows.flatMap(({ ownerId, createdBy }) => [ownerId, createdBy]),
@@ -249,6 +282,7 @@ async function toHotlists(db: Executor, rows: readonly ListRow[]): Promise<Hotli
       priority: severityOfRank(priority) as Severity,
       owner: nameOf(ownerId) as NamedPerson,
       createdBy: nameOf(createdBy) as NamedPerson,
+      formerVersions: [...(former.get(row.id) ?? [])],
       sourceProblem: sourceState?.problem ?? null,
       isStale: ofList.get(row.id)?.is_stale ?? false,
       hitsOf7Days: ofList.get(row.id)?.hits ?? 0,

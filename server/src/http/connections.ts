@@ -123,8 +123,24 @@ const REQUEST_LINE = /^([A-Z-]{1,30}) \/\S* HTTP\/1\.[01]\r\n/;
 
 const answered = new WeakSet<Socket>();
 
+const unhurried = new WeakSet<Socket>();
+
+/**
+ * Lets a request arrive for as long as its bytes do, instead of within the time of other requests. The connection is still closed
+ * when nothing has come for some time.
+ */
+export async function unhurriedly<Result>(socket: Socket, receive: () => Promise<Result>): Promise<Result> {
+  unhurried.add(socket);
+  try {
+    return await receive();
+  } finally {
+    unhurried.delete(socket);
+  }
+}
+
 /** Answers a client that did not send a valid request, or closes the connection if it cannot be answered. */
 export function refuseConnection(error: ConnectionError, socket: Socket): void {
+  if (error.code === 'ERR_HTTP_REQUEST_TIMEOUT' && unhurried.has(socket)) return;
   if (error.code === 'ECONNRESET' || (!socket.writable && !answered.has(socket))) {
     socket.destroy();
     return;

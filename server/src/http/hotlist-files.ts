@@ -9,6 +9,7 @@ import type { CallerOf } from '../rpc/exchange.ts';
 import { requireFeature } from '../system/features.ts';
 import type { WatchlistServices } from '../watchlist/start.ts';
 import type { WebhookServices } from '../webhooks/start.ts';
+import { unhurriedly } from './connections.ts';
 
 type HotlistApp = Core & AuthServices & WatchlistServices & WebhookServices & HotlistServices;
 
@@ -17,7 +18,7 @@ const MAX_NAME = 200;
 
 /**
  * Receives files of hotlists: `PUT /hotlists/<id>/file`, with the file as the body. They are stored as they arrive, so that their
- * size is not limited by the memory for bodies.
+ * size is not limited by the memory for bodies, and may take as long as bytes arrive.
  */
 export function serveHotlistFiles(server: FastifyInstance, app: HotlistApp, callerOf: CallerOf): void {
   server.put<{ Params: { id: string }; Querystring: { name?: string } }>(
@@ -31,7 +32,10 @@ export function serveHotlistFiles(server: FastifyInstance, app: HotlistApp, call
       const { name } = request.query;
       const fileName =
         typeof name === 'string' ? name.slice(0, MAX_NAME).toWellFormed().replaceAll('\u0000', '') : null;
-      return reply.code(201).send(await receiveFile(ctx, request.params.id, request.raw, fileName));
+      const received = await unhurriedly(request.raw.socket, () =>
+        receiveFile(ctx, request.params.id, request.raw, fileName),
+      );
+      return reply.code(201).send(received);
     },
   );
 }

@@ -1,13 +1,8 @@
-import { hotlistTolerances, hotlistVerifications } from '@gantry/contract/hit-values';
 import type { Hotlist } from '@gantry/contract/hotlists';
 import { permissionNames } from '@gantry/contract/permissions';
-import { severities } from '@gantry/contract/values';
-import { useQueryClient } from '@tanstack/react-query';
 import { Link, useNavigate, useSearch } from '@tanstack/react-router';
-import { useMemo, useState } from 'react';
+import { useMemo } from 'react';
 import { useTranslation } from 'react-i18next';
-import { useForm } from '../../shared/form/form.ts';
-import { FormDialog } from '../../shared/form/form-dialog.tsx';
 import { NotAllowed } from '../../shared/page/page-failure.tsx';
 import { PageHeader } from '../../shared/page/page-header.tsx';
 import { api, service } from '../../shared/service/service.ts';
@@ -21,9 +16,8 @@ import { Moment } from '../../shared/time/moment.tsx';
 import { Badge } from '../../ui/badge.tsx';
 import { Button } from '../../ui/button.tsx';
 import { Empty } from '../../ui/empty.tsx';
-import { Field } from '../../ui/field.tsx';
-import { Select } from '../../ui/select.tsx';
 import { useShortcuts } from '../../ui/shortcuts.tsx';
+import { ListDialog } from './list-dialog.tsx';
 
 const keyOf = ({ id }: Hotlist): string => id;
 
@@ -80,7 +74,7 @@ function Hotlists() {
           </Empty>
         }
       />
-      {create && <NewList onClose={() => change({ create: undefined })} />}
+      {create && <ListDialog onClose={() => change({ create: undefined })} onSaved={open} />}
     </>
   );
 }
@@ -150,57 +144,5 @@ function useColumns(): readonly Column<Hotlist>[] {
       },
     ],
     [t],
-  );
-}
-
-function NewList({ onClose }: { readonly onClose: () => void }) {
-  const { t } = useTranslation(['hotlists', 'common']);
-  const client = useQueryClient();
-  const [priority, setPriority] = useState<(typeof severities)[number]>('MEDIUM');
-  const [verification, setVerification] = useState<(typeof hotlistVerifications)[number]>('ALWAYS');
-  const [tolerance, setTolerance] = useState<(typeof hotlistTolerances)[number]>('EXACT');
-  const form = useForm({
-    keep: 'new hotlist',
-    read: (entered) => ({
-      name: entered.text('name'),
-      purpose: entered.textOrNull('purpose'),
-      covert: entered.checked('covert'),
-      priority,
-      verification,
-      tolerance,
-    }),
-    save: (input) => api.hotlists.create.mutate(input),
-    onSuccess: async () => {
-      await client.invalidateQueries({ queryKey: service.hotlists.pathKey() });
-      onClose();
-    },
-  });
-  return (
-    <FormDialog title={t('new')} form={form} onClose={onClose} action={t('create')}>
-      <Field label={t('fields.name')} name="name" error={form.errorOf('name')} required />
-      <Field label={t('fields.purpose')} name="purpose" lines={2} error={form.errorOf('purpose')} />
-      <Select
-        label={t('fields.priority')}
-        value={priority}
-        options={severities.map((value) => ({ value, label: t(`common:severity.${value}`) }))}
-        onChange={setPriority}
-      />
-      <Select
-        label={t('fields.verification')}
-        value={verification}
-        options={hotlistVerifications.map((value) => ({ value, label: t(`verifications.${value}`) }))}
-        onChange={setVerification}
-      />
-      <Select
-        label={t('fields.tolerance')}
-        value={tolerance}
-        options={hotlistTolerances.map((value) => ({ value, label: t(`tolerances.${value}`) }))}
-        onChange={setTolerance}
-      />
-      <label className="flex min-h-8 items-center gap-2">
-        <input type="checkbox" name="covert" className="size-4 accent-accent" />
-        {t('fields.covert')}
-      </label>
-    </FormDialog>
   );
 }

@@ -54,6 +54,7 @@ export const actions = {
     'cancelImport',
     'revert',
     'lookBack',
+    'cancelLookBack',
   ],
   hits: ['confirm', 'reject', 'setOutcome'],
   views: ['create', 'update', 'delete', 'setDefault'],
