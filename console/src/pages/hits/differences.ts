@@ -41,3 +41,22 @@ function commonPairs(a: readonly string[], b: readonly string[]): [number, numbe
   }
   return pairs;
 }
+
+/** The size of an image, in pixels. */
+export interface Size {
+  readonly width: number;
+  readonly height: number;
+}
+
+/** The sizes of the images that are shown, by their references; null for those that cannot be. */
+export type Sizes = Readonly<Record<string, Size | null>>;
+
+/** The image that shows the plate alone, which many cameras send beside that of the vehicle: wide, and much smaller than another. */
+export function cutOutOf(images: readonly string[], sizes: Sizes): string | undefined {
+  const area = (size: Size | null | undefined): number => (size ? size.width * size.height : 0);
+  const largest = Math.max(...images.map((each) => area(sizes[each])));
+  return images.find((each) => {
+    const size = sizes[each];
+    return size && size.width >= 1.9 * size.height && 4 * area(size) <= largest;
+  });
+}

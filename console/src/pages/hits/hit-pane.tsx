@@ -2,9 +2,11 @@ import { hitOutcomes, rejectionCodes } from '@gantry/contract/hit-values';
 import type { Hit, RejectionCode } from '@gantry/contract/hits';
 import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query';
 import { Link } from '@tanstack/react-router';
-import { useRef } from 'react';
+import { useEffect, useRef, useState } from 'react';
 import { useTranslation } from 'react-i18next';
+import { Faster, isConflict } from '../../shared/conflict/faster.tsx';
 import { isKept, useImage } from '../../shared/events/use-image.ts';
+import { useNotices } from '../../shared/notices/notices.tsx';
 import { Failure } from '../../shared/service/failure.tsx';
 import { api, service } from '../../shared/service/service.ts';
 import { useMay } from '../../shared/session/session.ts';
@@ -13,103 +15,155 @@ import { Button } from '../../ui/button.tsx';
 import { Field } from '../../ui/field.tsx';
 import { Facts } from '../../ui/panel.tsx';
 import { useShortcuts } from '../../ui/shortcuts.tsx';
-import { differences } from './differences.ts';
+import { cutOutOf, differences, type Size, type Sizes } from './differences.ts';
+
+interface HitPaneProps {
+  readonly hit: Hit;
+  /** Called when the user has confirmed or rejected it. */
+  readonly onDecided: (hit: Hit) => void;
+}
 
 /** A hit with the image of the read, large, and both plates in the same type, with the commands for a decision. */
-export function HitPane({ hit }: { readonly hit: Hit }) {
+export function HitPane({ hit, onDecided }: HitPaneProps) {
   const { t } = useTranslation('hits');
-  const { data: event } = useQuery(service.events.getById.queryOptions({ id: hit.eventId }));
+  const [sizes, setSizes] = useState<Sizes>({});
+  const { data: event, error: eventError } = useQuery(
+    service.events.getById.queryOptions({ id: hit.eventId }),
+  );
   const { data: detail } = useQuery(service.hits.getById.queryOptions({ id: hit.id }));
   const images = (event?.images ?? []).filter(isKept);
+  const cutOut = cutOutOf(images, sizes);
+  const large = images.filter((each) => each !== cutOut);
+  // Nobody decides on what is not shown yet, such as the hit that follows while a key is pressed twice.
+  const isSeen = eventError !== null || (event !== undefined && images.every((each) => each in sizes));
   return (
     <section
       aria-label={t('details')}
-      className="flex min-h-0 min-w-0 grow flex-col gap-4 overflow-y-auto p-4"
+      className="flex min-h-0 min-w-0 grow flex-col gap-4 overflow-y-auto p-4 xl:flex-row"
     >
-      <div className="flex flex-wrap gap-3">
-        {images.map((reference, index) => (
-          <ReadImage key={reference} reference={reference} isFirst={index === 0} />
+      <div className="flex min-w-0 flex-wrap content-start items-start gap-3 xl:grow">
+        {large.map((reference, index) => (
+          <ReadImage
+            key={reference}
+            reference={reference}
+            alt={t('image')}
+            look={index === 0 ? 'max-h-[40vh] max-w-full rounded-md xl:max-h-[75vh]' : 'max-h-40 rounded-md'}
+            onSize={(size) => setSizes((all) => ({ ...all, [reference]: size }))}
+          />
         ))}
         {event && images.length === 0 && <p className="text-muted">{t('noImage')}</p>}
+        {eventError && <Failure error={eventError} />}
       </div>
-      <Plates hit={hit} />
-      <div className="flex flex-wrap items-start gap-6">
-        <Facts
-          facts={[
-            [t('fields.reason'), <bdi key="reason">{hit.reason}</bdi>],
-            [t('fields.reference'), hit.reference && <bdi key="reference">{hit.reference}</bdi>],
-            [t('fields.list'), <bdi key="list">{hit.hotlist.name}</bdi>],
-            [t('fields.region'), `${hit.listedRegion ?? t('unknown')} / ${hit.readRegion ?? t('unknown')}`],
-            [t('fields.confidence'), hit.confidence === null ? null : `${hit.confidence} %`],
-            [t('fields.place'), <bdi key="place">{hit.locationName ?? hit.sensorName}</bdi>],
-            [t('fields.read'), <Moment key="read" at={hit.timestamp} />],
-            [t('fields.lastSeen'), hit.sightings > 1 ? <Moment key="seen" at={hit.lastSeenAt} /> : null],
-            [t('fields.sightings'), hit.sightings > 1 ? hit.sightings : null],
-          ]}
-        />
-        <Link to="/events" search={{ event: hit.eventId }} className="text-accent underline">
-          {t('event')}
-        </Link>
+      <div className="flex flex-col gap-4 xl:w-96 xl:shrink-0">
+        <Plates hit={hit} cutOut={cutOut} />
+        <Commands hit={hit} isSeen={isSeen} onDecided={onDecided} />
+        <div className="flex flex-wrap items-start gap-6">
+          <Facts
+            facts={[
+              [t('fields.reason'), <bdi key="reason">{hit.reason}</bdi>],
+              [t('fields.reference'), hit.reference && <bdi key="reference">{hit.reference}</bdi>],
+              [t('fields.list'), <bdi key="list">{hit.hotlist.name}</bdi>],
+              [t('fields.region'), `${hit.listedRegion ?? t('unknown')} / ${hit.readRegion ?? t('unknown')}`],
+              [t('fields.confidence'), hit.confidence === null ? null : `${hit.confidence} %`],
+              [t('fields.place'), <bdi key="place">{hit.locationName ?? hit.sensorName}</bdi>],
+              [t('fields.read'), <Moment key="read" at={hit.timestamp} />],
+              [t('fields.lastSeen'), hit.sightings > 1 ? <Moment key="seen" at={hit.lastSeenAt} /> : null],
+              [t('fields.sightings'), hit.sightings > 1 ? hit.sightings : null],
+            ]}
+          />
+          <Link to="/events" search={{ event: hit.eventId }} className="text-accent underline">
+            {t('event')}
+          </Link>
+        </div>
+        <ol aria-label={t('history')} className="flex flex-col gap-1">
+          {detail?.history.map(({ at, by, action, code, outcome, note }) => (
+            <li key={at.toISOString()} className="flex flex-wrap gap-x-2">
+              <span>{t(`actions.${action}`)}</span>
+              {code && <span>{t(`codes.${code}`)}</span>}
+              {outcome && <span>{t(`outcomes.${outcome}`)}</span>}
+              {by && <bdi>{by.name}</bdi>}
+              <Moment at={at} className="text-muted" />
+              {note && <bdi className="w-full whitespace-pre-wrap">{note}</bdi>}
+            </li>
+          ))}
+        </ol>
       </div>
-      <Commands hit={hit} />
-      <ol aria-label={t('history')} className="flex flex-col gap-1">
-        {detail?.history.map(({ at, by, action, code, outcome, note }) => (
-          <li key={at.toISOString()} className="flex flex-wrap gap-x-2">
-            <span>{t(`actions.${action}`)}</span>
-            {code && <span>{t(`codes.${code}`)}</span>}
-            {outcome && <span>{t(`outcomes.${outcome}`)}</span>}
-            {by && <bdi>{by.name}</bdi>}
-            <Moment at={at} className="text-muted" />
-            {note && <bdi className="w-full whitespace-pre-wrap">{note}</bdi>}
-          </li>
-        ))}
-      </ol>
     </section>
   );
 }
 
-function ReadImage({ reference, isFirst }: { readonly reference: string; readonly isFirst: boolean }) {
-  const { t } = useTranslation('hits');
+interface ReadImageProps {
+  readonly reference: string;
+  readonly alt: string;
+  readonly look: string;
+  /** Called when the image is shown, or cannot be. */
+  readonly onSize?: (size: Size | null) => void;
+}
+
+function ReadImage({ reference, alt, look, onSize }: ReadImageProps) {
   const { address, error } = useImage(reference);
+  // biome-ignore lint/correctness/useExhaustiveDependencies: `onSize` is made anew each time
+  useEffect(() => {
+    if (error) onSize?.(null);
+  }, [error]);
   if (error) return <Failure error={error} />;
   if (address === null) return null;
   return (
     <img
       src={address}
-      alt={t('image')}
-      className={isFirst ? 'max-h-[55vh] max-w-full rounded-md' : 'max-h-40 rounded-md'}
+      alt={alt}
+      className={look}
+      onLoad={({ currentTarget: { naturalWidth: width, naturalHeight: height } }) =>
+        onSize?.({ width, height })
+      }
+      onError={() => onSize?.(null)}
     />
   );
 }
 
+interface PlatesProps {
+  readonly hit: Hit;
+  readonly cutOut: string | undefined;
+}
+
 /** The plate as it was read above the listed one. Characters in which they differ are marked. */
-function Plates({ hit }: { readonly hit: Hit }) {
+function Plates({ hit, cutOut }: PlatesProps) {
   const { t } = useTranslation('hits');
   const [read, listed] = differences(hit.licensePlateNumber, hit.listedPlate);
   return (
-    <dl className="flex flex-col gap-2">
-      {[
-        { name: t('fields.plate'), parts: read },
-        { name: t('fields.listed'), parts: listed },
-      ].map(({ name, parts }) => (
-        <div key={name}>
-          <dt className="text-sm text-muted">{name}</dt>
-          <dd className="font-mono text-4xl font-semibold tracking-widest">
-            <bdi>
-              {parts.map(({ text, isDifferent, key }) =>
-                isDifferent ? (
-                  <mark key={key} className="rounded bg-critical text-surface">
-                    {text}
-                  </mark>
-                ) : (
-                  <span key={key}>{text}</span>
-                ),
-              )}
-            </bdi>
-          </dd>
-        </div>
-      ))}
-    </dl>
+    <div className="flex flex-col gap-2">
+      {cutOut !== undefined && (
+        <ReadImage
+          reference={cutOut}
+          alt={t('cutOut')}
+          look="h-20 max-w-full self-start rounded-md object-contain"
+        />
+      )}
+      <dl className="flex flex-col gap-2">
+        {[
+          { name: t('fields.plate'), parts: read, region: hit.readRegion },
+          { name: t('fields.listed'), parts: listed, region: hit.listedRegion },
+        ].map(({ name, parts, region }) => (
+          <div key={name}>
+            <dt className="text-sm text-muted">{name}</dt>
+            <dd className="font-mono text-4xl font-semibold tracking-widest wrap-anywhere">
+              <bdi>
+                {parts.map(({ text, isDifferent, key }) =>
+                  isDifferent ? (
+                    <mark key={key} className="rounded bg-critical text-surface">
+                      {text}
+                    </mark>
+                  ) : (
+                    <span key={key}>{text}</span>
+                  ),
+                )}
+              </bdi>
+              {region !== null && <bdi className="ms-4 text-2xl font-normal text-muted">{region}</bdi>}
+            </dd>
+          </div>
+        ))}
+      </dl>
+    </div>
   );
 }
 
@@ -119,7 +173,9 @@ type Decision =
   | { readonly kind: 'outcome'; readonly outcome: (typeof hitOutcomes)[number] };
 
 /** Confirms, rejects, or says what became of a hit, with the note that was entered. */
-function useDecision(hit: Hit) {
+function useDecision(hit: Hit, isSeen: boolean, onDecided: HitPaneProps['onDecided']) {
+  const { t } = useTranslation('hits');
+  const { say } = useNotices();
   const client = useQueryClient();
   const note = useRef<HTMLTextAreaElement>(null);
   const call = useMutation({
@@ -131,20 +187,25 @@ function useDecision(hit: Hit) {
       const correct = hit.outcome !== null;
       return api.hits.setOutcome.mutate({ ...said, outcome: decision.outcome, correct });
     },
+    onSuccess: (after, { kind }) => {
+      if (kind === 'outcome') return;
+      say(t(`decided.${kind}`, { plate: after.licensePlateNumber }));
+      onDecided(hit);
+    },
     // Also after a failure: if somebody else was faster, the hit says who.
     onSettled: () => client.invalidateQueries({ queryKey: service.hits.pathKey() }),
   });
   const decide = (decision: Decision): void => {
     const needsNote = decision.kind === 'reject' && decision.code === 'OTHER' && !note.current?.value.trim();
     if (needsNote) note.current?.focus();
-    else if (!call.isPending) call.mutate(decision);
+    else if (isSeen && !call.isPending) call.mutate(decision);
   };
-  return { note, decide, error: call.error, isPending: call.isPending };
+  return { note, decide, error: call.error, isPending: call.isPending || !isSeen };
 }
 
-function Commands({ hit }: { readonly hit: Hit }) {
+function Commands({ hit, isSeen, onDecided }: HitPaneProps & { readonly isSeen: boolean }) {
   const { t } = useTranslation('hits');
-  const { note, decide, error, isPending } = useDecision(hit);
+  const { note, decide, error, isPending } = useDecision(hit, isSeen, onDecided);
   const mayVerify = useMay('verifyHits');
   const isNew = mayVerify && hit.state === 'NEW';
   const isConfirmed = mayVerify && hit.state === 'CONFIRMED';
@@ -166,14 +227,14 @@ function Commands({ hit }: { readonly hit: Hit }) {
           run: () => decide({ kind: 'outcome', outcome }),
         }))
       : []),
-    { keys: 'n', label: t('note'), run: () => note.current?.focus() },
+    ...(isNew || isConfirmed ? [{ keys: 'n', label: t('note'), run: () => note.current?.focus() }] : []),
   ];
   useShortcuts(shortcuts.map((each) => ({ ...each, scope: 'page' as const })));
   if (!isNew && !isConfirmed) return null;
   return (
     <div className="flex flex-col gap-3">
       <Field area={note} label={t('note')} name="note" lines={2} maxLength={1000} />
-      {error && <Failure error={error} />}
+      {error && (isConflict(error) ? <Faster error={error} /> : <Failure error={error} />)}
       {isNew && (
         <>
           <Button

@@ -256,7 +256,7 @@ function Columns({ importId, template, onChange }: ColumnsProps) {
           label={t('import.preview')}
           rows={data.lines}
           keyOf={({ line }) => String(line)}
-          head="bg-surface"
+          head="bg-raised"
           className="max-h-64"
           columns={[
             { header: t('import.line'), isFigure: true, cell: ({ line }) => line },

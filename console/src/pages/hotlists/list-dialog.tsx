@@ -167,7 +167,7 @@ function RuleFields({ list, errorOf }: FieldsProps) {
         hint={t('settings.differencesHint')}
         defaultValue={list?.maxDifferences ?? 1}
       />
-      <Field {...number('hitDays')} hint={t('settings.never')} defaultValue={list?.hitDays ?? ''} />
+      <Field {...number('hitDays')} hint={t('settings.forever')} defaultValue={list?.hitDays ?? ''} />
       <Field
         {...number('staleAfterHours')}
         hint={t('settings.never')}
