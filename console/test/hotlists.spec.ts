@@ -175,6 +175,10 @@ test('hits are confirmed and rejected by key, one at a time, and have an outcome
       ['REJECTED', 'MISREAD'],
     ]);
 
+  // What is shown is in the address, so that no hit that arrives takes its place.
+  await page.goto(`${service.url}/hits?state=CONFIRMED`);
+  await expect(page).toHaveURL(/[?&]hit=/, SOON);
+
   await page.goto(`${service.url}/hits?state=CONFIRMED&hit=${first?.id}`);
   await untilShown(page, 'HK 1180');
   await page.keyboard.press('o');

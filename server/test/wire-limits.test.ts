@@ -1,6 +1,8 @@
 import { once } from 'node:events';
+import { readdir } from 'node:fs/promises';
 import { request as httpRequest } from 'node:http';
 import { connect } from 'node:net';
+import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { MAX_BODY_BYTES } from '@gantry/contract/envelope';
 import { pino } from 'pino';
@@ -357,6 +359,27 @@ describe('a client that leaves in the middle of a body', () => {
       else socket.destroy();
     }
     expect((await requestRaw(`http://${hostname}:${port}`, 'GET /trpc/system.health')).status).toBe(200);
+    await closeServer(server);
+    expect(lines).toEqual([]);
+  });
+});
+
+describe('a client that leaves in the middle of a file of a hotlist', () => {
+  it('leaves no file, and no error in the log', async () => {
+    const lines: string[] = [];
+    const log = pino({ level: 'error' }, { write: (line) => lines.push(line) });
+    const server = await createServer({ ...gantry.app.context, log }, appRouter);
+    const { hostname, port } = new URL(await server.listen({ host: '127.0.0.1', port: 0 }));
+    const { id } = await gantry.ok('hotlists.create', { name: 'Left' }, { token });
+    const folder = join(gantry.app.context.config.DATA_DIR, 'hotlists', id, 'uploads');
+    const files = () => readdir(folder).catch(() => []);
+    const socket = connect(Number(port), hostname);
+    socket.write(
+      `PUT /hotlists/${id}/file HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer ${token}\r\nContent-Length: 99\r\n\r\nplate`,
+    );
+    await eventually(files, (names) => names.length === 1);
+    socket.destroy();
+    await eventually(files, (names) => names.length === 0);
     await closeServer(server);
     expect(lines).toEqual([]);
   });

@@ -36,7 +36,7 @@ export class ImportFiles {
 
   /**
    * Stores a file as it arrives, and makes it durable.
-   * @throws AppError `badRequest` when it is empty or too large; `unavailable` when the disk is full
+   * @throws AppError `badRequest` when it is empty, too large, or does not arrive as a whole; `unavailable` when the disk is full
    */
   async receive(hotlistId: string, input: Readable): Promise<ReceivedFile> {
     const id = randomUUID();
@@ -64,6 +64,8 @@ export class ImportFiles {
       await rm(`${path}.part`, { force: true });
       if (hasErrno(error, 'ENOSPC'))
         throw unavailable('The disk of the service is full: try again later', error);
+      if (hasErrno(error, 'ECONNRESET', 'ERR_STREAM_PREMATURE_CLOSE'))
+        throw new AppError('badRequest', 'The file did not arrive as a whole: send it again');
       throw error;
     }
     return { id, bytes, sha256: digest.digest('hex') };

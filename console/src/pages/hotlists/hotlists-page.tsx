@@ -8,7 +8,7 @@ import { PageHeader } from '../../shared/page/page-header.tsx';
 import { api, service } from '../../shared/service/service.ts';
 import { useMay } from '../../shared/session/session.ts';
 import { SeverityBadge } from '../../shared/status/badges.tsx';
-import { figureColumn } from '../../shared/table/column.tsx';
+import { figureColumn, SecondLine } from '../../shared/table/column.tsx';
 import { type Column, DataTable } from '../../shared/table/data-table.tsx';
 import { usePages } from '../../shared/table/pages.ts';
 import { useCursor } from '../../shared/table/use-cursor.ts';
@@ -87,16 +87,22 @@ function useColumns(): readonly Column<Hotlist>[] {
         id: 'name',
         header: t('fields.name'),
         csv: ({ name }) => name,
-        cell: ({ id, name, isStale, isActive, sourceProblem }) => (
-          <span className="flex flex-wrap items-center gap-2">
+        cell: ({ id, name, covert, entryCount, isStale, isActive, sourceProblem }) => (
+          <span className="flex flex-wrap items-center gap-x-2">
             <Link
               to="/hotlists/$hotlistId"
               params={{ hotlistId: id }}
               search={{}}
-              className="hover:underline"
+              className="one-line max-w-full hover:underline"
             >
               <bdi>{name}</bdi>
             </Link>
+            <SecondLine notNarrow>{t('entries', { count: entryCount })}</SecondLine>
+            {covert && (
+              <Badge tone="medium" icon="hold">
+                {t('covert')}
+              </Badge>
+            )}
             {isStale && (
               <Badge tone="high" icon="time">
                 {t('stale')}
@@ -122,7 +128,10 @@ function useColumns(): readonly Column<Hotlist>[] {
         width: '7rem',
         cell: ({ priority }) => <SeverityBadge severity={priority} />,
       },
-      figureColumn('entries', t('fields.entries'), ({ entryCount }) => entryCount, { width: '7rem' }),
+      figureColumn('entries', t('fields.entries'), ({ entryCount }) => entryCount, {
+        width: '7rem',
+        notNarrow: true,
+      }),
       figureColumn('version', t('fields.version'), ({ version }) => version, {
         width: '6rem',
         wideOnly: true,
@@ -140,6 +149,7 @@ function useColumns(): readonly Column<Hotlist>[] {
         header: t('fields.refreshed'),
         csv: ({ refreshedAt }) => refreshedAt,
         width: '9rem',
+        notNarrow: true,
         cell: ({ refreshedAt }) => refreshedAt && <Moment at={refreshedAt} as="ago" />,
       },
     ],

@@ -206,7 +206,11 @@ function Summary({ imported }: { readonly imported: HotlistImport }) {
           {t(`import.states.${state}`)}
         </Badge>
       </p>
-      {error && <p className="wrap-anywhere text-critical">{error}</p>}
+      {error && (
+        <p className="wrap-anywhere text-critical">
+          <bdi>{error}</bdi>
+        </p>
+      )}
       <Facts
         facts={[
           [t('imports.file'), fileName && <bdi key="file">{fileName}</bdi>],
