@@ -1,10 +1,11 @@
-import { mkdir, rename, writeFile } from 'node:fs/promises';
-import { join } from 'node:path';
 import type { Hit, HitDetail } from '@gantry/contract/hits';
 import type { Hotlist, HotlistEntry, HotlistImport, HotlistLookBack } from '@gantry/contract/hotlists';
+import type { Hotlist, HotlistEntry, HotlistLookBack } from '@gantry/contract/hotlists';
+import { plateKey } from '@gantry/contract/plate';
+import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { removeOld } from '../src/hotlists/start.ts';
-import { findHotlistTroubles } from '../src/hotlists/store.ts';
+import { differencesOf } from '../src/watchlist/hotlist-rules.ts';
 import { eventually, sharedGantry, untilBegun } from './harness.ts';
 import { png } from './sample-images.ts';
 import { openStream } from './sse.ts';
@@ -366,6 +367,64 @@ describe('a look-back', () => {
       status: 400,
     });
   });
+
+  it.each([
+    { tolerance: 'EXACT', maxDifferences: 1 },
+    { tolerance: 'CONFUSABLE', maxDifferences: 2 },
+    { tolerance: 'ONE_OFF', maxDifferences: 1 },
+  ] as const)('finds what a comparison with every read of the time finds (%j)', async (fields) => {
+    const letters = ['O01L8BX', 'О0ВХЖ17', 'ΟΧΩΒ017', 'ابهو051'];
+    const plateOf = fc
+      .constantFrom(...letters)
+      .chain((some) =>
+        fc.array(fc.constantFrom(...some), { minLength: 4, maxLength: 5 }).map((all) => [some[0], ...all]),
+      )
+      .map((all) => all.join(''));
+    const [listed = []] = fc.sample(fc.uniqueArray(plateOf, { minLength: 8, maxLength: 8 }), 1);
+    // Wrong characters are Latin, or of the script of the plate.
+    const scriptOf = (plate: string) =>
+      letters.find((some) => [...plate].every((each) => some.includes(each))) ?? '';
+    const near = fc
+      .tuple(fc.constantFrom(...listed), fc.nat(4), fc.nat(1), fc.nat(6), fc.boolean())
+      .map(([plate, at, removed, added, isLatin]) =>
+        [...plate]
+          .toSpliced(at, removed, (isLatin ? 'ZQD0B18' : `${scriptOf(plate)}Q`)[added] ?? '')
+          .join(''),
+      );
+    const reads = fc.sample(
+      fc.tuple(fc.oneof(near, fc.constantFrom(...listed)), fc.integer({ min: 0, max: 9 })),
+      120,
+    );
+    const since = Date.now();
+    const events: { id: string; plate: string; daysAgo: number }[] = [];
+    for (const [plate, daysAgo] of reads) {
+      const timestamp = new Date(since - daysAgo * 86_400_000 - 3_600_000).toISOString();
+      events.push({ id: await read(plate, { timestamp }), plate, daysAgo });
+    }
+    await gantry.pool.query(`UPDATE events SET created_at = now() - interval '1 hour' WHERE id = ANY ($1)`, [
+      events.map(({ id }) => id),
+    ]);
+    const { id } = await createList({ ...fields, repeatMinutes: 0 });
+    const entries = [];
+    for (const plate of listed) entries.push(await list(id, plate));
+    await ok('hotlists.lookBack', { id, entryIds: entries.map((entry) => entry.id), days: 6 });
+    await lookedBack(id);
+    const rules = { ...fields, verification: 'ALWAYS', minConfidence: null } as const;
+    const keyOf = (plate: string) => ({ plateKey: plateKey(plate), region: null });
+    const expected = listed.flatMap((plate) =>
+      events.flatMap((event) => {
+        const entry = { ...keyOf(plate), validFrom: null, validUntil: null };
+        const isHit = differencesOf(rules, entry, { ...keyOf(event.plate), time: 0 }) !== null;
+        return isHit && event.daysAgo < 6 ? [`${event.id} ${plate}`] : [];
+      }),
+    );
+    const { rows } = await gantry.pool.query<{ hit: string }>(
+      `SELECT event_id || ' ' || pattern AS hit FROM watchlist_alerts WHERE hotlist_id = $1 AND event_id = ANY ($2)`,
+      [id, events.map((event) => event.id)],
+    );
+    expect(rows.map(({ hit }) => hit).sort()).toEqual(expected.sort());
+    expect(expected.length).toBeGreaterThan(10);
+  });
 });
 
 describe('hits in the course of time', () => {
@@ -421,46 +480,5 @@ describe('hits in the course of time', () => {
       'NOT_FOUND',
       [null, 'STOPPED', 'NOT_FOUND'],
     ]);
-  });
-});
-
-describe('a list with a source', () => {
-  it('takes files from its folder, one after another, and none with a wrong checksum', async () => {
-    const { id } = await createList({ source: { type: 'FOLDER' } });
-    const inbox = gantry.app.context.hotlistFiles.inboxOf(id);
-    await mkdir(inbox, { recursive: true });
-    await writeFile(join(inbox, 'bad.csv.sha256'), `${'0'.repeat(64)}  bad.csv`);
-    await writeFile(join(inbox, 'bad.csv'), 'plate\nFO 1\n');
-    const state = () => ok<Hotlist>('hotlists.getById', { id });
-    await eventually(state, ({ sourceProblem }) => sourceProblem !== null);
-    expect((await state()).sourceProblem).toContain('bad.csv does not have the checksum');
-    expect(await findHotlistTroubles(gantry.app.context.db, Date.now())).toContainEqual(
-      expect.objectContaining({ hotlistId: id, trouble: 'SOURCE' }),
-    );
-    await writeFile(join(inbox, 'good.csv.part'), 'plate\nFO 1\nFO 2\n');
-    await rename(join(inbox, 'good.csv.part'), join(inbox, 'good.csv'));
-    expect(await eventually(state, ({ version }) => version === 1)).toMatchObject({ entryCount: 2 });
-    await eventually(state, ({ sourceProblem }) => sourceProblem === null);
-    await writeFile(join(inbox, 'next.csv'), 'plate\n');
-    await eventually(
-      () => ok<{ imports: { state: string }[] }>('hotlists.getImports', { id }),
-      ({ imports }) => imports[0]?.state === 'REFUSED',
-    );
-    expect(await state()).toMatchObject({ version: 1, entryCount: 2 });
-    expect(await findHotlistTroubles(gantry.app.context.db, Date.now())).toContainEqual(
-      expect.objectContaining({ hotlistId: id, trouble: 'REFUSED', detail: 'The file has no valid line' }),
-    );
-    await ok('hotlists.update', { id, staleAfterHours: 1 });
-    const later = Date.now() + 2 * 3_600_000;
-    expect(await findHotlistTroubles(gantry.app.context.db, later)).toContainEqual(
-      expect.objectContaining({ hotlistId: id, trouble: 'STALE' }),
-    );
-  });
-
-  it('refuses addresses without https, and those of the own network', async () => {
-    const url = (address: string) =>
-      createList({ source: { type: 'URL', url: address } }).then(() => 'created', String);
-    expect(await url('http://example.org/list.csv')).toContain('Use an address with https');
-    expect(await url('https://127.0.0.1/list.csv')).toContain('not on the public internet');
   });
 });

@@ -89,8 +89,8 @@ interface LookBackParts {
 
 /** Number of spellings for which one statement searches. */
 const KEYS_AT_ONCE = 5_000;
-/** Number of entries whose spellings are searched together. */
-const ENTRIES_AT_ONCE = 200;
+/** Number of entries whose spellings are searched together: those of one may be two thousand. */
+const ENTRIES_AT_ONCE = 25;
 const FIRST_ID = '00000000-0000-0000-0000-000000000000';
 
 /** Searches past events for listed plates, one job at a time in each process. */
