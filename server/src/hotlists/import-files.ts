@@ -109,7 +109,8 @@ export class ImportFiles {
 
 const OLD_MS = 3_600_000;
 
-function tooLarge(): AppError {
+/** The error for a file with more than `MAX_HOTLIST_FILE_BYTES`. */
+export function tooLarge(): AppError {
   const megabytes = MAX_HOTLIST_FILE_BYTES / 1_048_576;
   return new AppError(
     'badRequest',

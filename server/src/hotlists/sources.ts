@@ -3,6 +3,7 @@ import { mkdir, readdir, readFile, rename, rm, stat } from 'node:fs/promises';
 import type { IncomingMessage } from 'node:http';
 import https from 'node:https';
 import { join } from 'node:path';
+import { MAX_HOTLIST_FILE_BYTES } from '@gantry/contract/hotlists';
 import { ignoreErrno } from '@gantry/embedded-postgres/errno';
 import type { Logger } from 'pino';
 import { channels, notify } from '../platform/database/notify.ts';
@@ -10,7 +11,8 @@ import type { Database } from '../platform/database/pool.ts';
 import { safeText } from '../platform/describe-error.ts';
 import { version } from '../platform/installation.ts';
 import { type AddressRules, lookupOf } from '../platform/outbound.ts';
-import type { ImportFiles, ReceivedFile } from './import-files.ts';
+import type { Timings } from '../platform/timings.ts';
+import { type ImportFiles, type ReceivedFile, tooLarge } from './import-files.ts';
 import { confirmList, insertImport } from './imports-store.ts';
 import { claimSources, type DueSource, hasSourceImports, noteSource } from './sources-store.ts';
 
@@ -19,10 +21,8 @@ export interface SourceParts {
   readonly log: Logger;
   readonly files: ImportFiles;
   readonly rules: AddressRules;
+  readonly timings: Pick<Timings, 'hotlistUrlMs'>;
 }
-
-/** Maximum time to receive a file from an address, in milliseconds. */
-const URL_LIMIT_MS = 60_000;
 
 /**
  * Looks into the sources of lists that are due. Each process looks into the folders on its own machine.
@@ -104,9 +104,13 @@ async function matchesChecksum(path: string, { sha256 }: ReceivedFile): Promise<
 }
 
 /** Requests the file, unless it is the one that was received last. */
-async function readUrl({ db, files, rules }: SourceParts, due: DueSource, address: string): Promise<State> {
+async function readUrl(
+  { db, files, rules, timings: { hotlistUrlMs } }: SourceParts,
+  due: DueSource,
+  address: string,
+): Promise<State> {
   const url = rules.parse(address);
-  const signal = AbortSignal.timeout(URL_LIMIT_MS);
+  const signal = AbortSignal.timeout(hotlistUrlMs);
   const etag = due.state?.etag ?? null;
   const request = https.request(url, {
     headers: {
@@ -128,7 +132,8 @@ async function readUrl({ db, files, rules }: SourceParts, due: DueSource, addres
       await confirmList(db, due.id);
       return { etag, problem: null };
     }
-    if (statusCode !== 200) return { etag, problem: `${url.host} answered with status ${statusCode}` };
+    if (statusCode !== 200) return { etag, problem: `${url.host} answered with ${statusOf(statusCode)}` };
+    if (Number(headers['content-length'] ?? 0) > MAX_HOTLIST_FILE_BYTES) throw tooLarge();
     const file = await files.receive(due.id, response);
     const at = Date.parse(headers['last-modified'] ?? '');
     const fileName = url.pathname.split('/').at(-1)?.slice(0, 200) || url.host;
@@ -137,11 +142,17 @@ async function readUrl({ db, files, rules }: SourceParts, due: DueSource, addres
     return { etag: headers.etag?.slice(0, 200) ?? null, problem: null };
   } catch (error) {
     if (signal.aborted)
-      return { etag, problem: `${url.host} did not send the file within ${URL_LIMIT_MS / 1_000} s` };
+      return { etag, problem: `${url.host} did not send the file within ${hotlistUrlMs / 1_000} s` };
     throw error;
   } finally {
     request.destroy();
   }
+}
+
+function statusOf(status: number): string {
+  return status >= 300 && status < 400
+    ? `a redirect (${status}), which is not followed: enter the address to which it leads`
+    : `status ${status}`;
 }
 
 interface SourceFile {

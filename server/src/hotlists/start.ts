@@ -72,7 +72,10 @@ export function startHotlists(
         failure: 'hotlists cannot be kept up now; the next round will try again',
       },
       async (isOver) => {
-        const hasSources = await readSources({ db, log, files, rules: services.webhookUrls }, isOver);
+        const hasSources = await readSources(
+          { db, log, files, rules: services.webhookUrls, timings },
+          isOver,
+        );
         await expire(db, config.HIT_EXPIRY_HOURS, isOver);
         if (performance.now() - upkeepAt > HOUR_MS) {
           upkeepAt = performance.now();

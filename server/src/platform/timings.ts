@@ -19,6 +19,8 @@ export interface Timings {
   readonly sweepHotlistJobsMs: number;
   /** How often to look into the sources of hotlists that have any, and for hits that expire. */
   readonly sweepHotlistsMs: number;
+  /** How long the address of a hotlist may take to send its file. */
+  readonly hotlistUrlMs: number;
   /** How long a process may show no liveness signal before its import or look-back is taken over. */
   readonly hotlistLeaseMs: number;
   /** When, after a change of a hotlist, the reads that processes may have missed are looked for, and looked for again. */
@@ -92,6 +94,7 @@ export const TIMINGS: Timings = {
   reportDeadMs: 15_000,
   sweepHotlistJobsMs: 5_000,
   sweepHotlistsMs: 60_000,
+  hotlistUrlMs: 60_000,
   hotlistLeaseMs: 30_000,
   hotlistChangeMs: [2_000, 90_000],
   sweepSensorsMs: 2_000,

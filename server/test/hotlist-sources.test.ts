@@ -1,0 +1,203 @@
+import { once } from 'node:events';
+import { mkdir, mkdtemp, readdir, readFile, rename, rm, writeFile } from 'node:fs/promises';
+import type { IncomingHttpHeaders, ServerResponse } from 'node:http';
+import { createServer } from 'node:https';
+import type { AddressInfo } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { type Hotlist, type HotlistImport, MAX_HOTLIST_FILE_BYTES } from '@gantry/contract/hotlists';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { findHotlistTroubles } from '../src/hotlists/store.ts';
+import { certificatesIn, hasOpenssl } from './certificates.ts';
+import { eventually, sharedGantry } from './harness.ts';
+
+type Respond = (response: ServerResponse, headers: IncomingHttpHeaders) => void;
+let respond: Respond = (response) => response.end();
+let received = 0;
+const server = createServer((request, response) => {
+  received++;
+  respond(response, request.headers);
+}).listen(0, '127.0.0.1');
+await once(server, 'listening');
+const host = `localhost:${(server.address() as AddressInfo).port}`;
+
+const gantry = await sharedGantry({
+  config: { WEBHOOK_ALLOW_HOSTS: host },
+  overrides: { timings: { sweepHotlistJobsMs: 50, sweepHotlistsMs: 100, hotlistUrlMs: 3_000 } },
+});
+const token = await gantry.tokenFor('OPERATOR');
+const ok = <Output>(procedure: string, input?: unknown): Promise<Output> =>
+  gantry.ok(procedure, input, { token });
+let count = 0;
+const createList = (fields: object = {}) =>
+  ok<Hotlist>('hotlists.create', { name: `List ${++count}`, ...fields });
+
+describe('a list with a source', () => {
+  it('takes files from its folder, one after another, and none with a wrong checksum', async () => {
+    const { id } = await createList({ source: { type: 'FOLDER' } });
+    const inbox = gantry.app.context.hotlistFiles.inboxOf(id);
+    await mkdir(inbox, { recursive: true });
+    await writeFile(join(inbox, 'bad.csv.sha256'), `${'0'.repeat(64)}  bad.csv`);
+    await writeFile(join(inbox, 'bad.csv'), 'plate\nFO 1\n');
+    const state = () => ok<Hotlist>('hotlists.getById', { id });
+    await eventually(state, ({ sourceProblem }) => sourceProblem !== null);
+    expect((await state()).sourceProblem).toContain('bad.csv does not have the checksum');
+    expect(await findHotlistTroubles(gantry.app.context.db, Date.now())).toContainEqual(
+      expect.objectContaining({ hotlistId: id, trouble: 'SOURCE' }),
+    );
+    await writeFile(join(inbox, 'good.csv.part'), 'plate\nFO 1\nFO 2\n');
+    await rename(join(inbox, 'good.csv.part'), join(inbox, 'good.csv'));
+    expect(await eventually(state, ({ version }) => version === 1)).toMatchObject({ entryCount: 2 });
+    await eventually(state, ({ sourceProblem }) => sourceProblem === null);
+    await writeFile(join(inbox, 'next.csv'), 'plate\n');
+    await eventually(
+      () => ok<{ imports: { state: string }[] }>('hotlists.getImports', { id }),
+      ({ imports }) => imports[0]?.state === 'REFUSED',
+    );
+    expect(await state()).toMatchObject({ version: 1, entryCount: 2 });
+    expect(await findHotlistTroubles(gantry.app.context.db, Date.now())).toContainEqual(
+      expect.objectContaining({ hotlistId: id, trouble: 'REFUSED', detail: 'The file has no valid line' }),
+    );
+    await ok('hotlists.update', { id, staleAfterHours: 1 });
+    const later = Date.now() + 2 * 3_600_000;
+    expect(await findHotlistTroubles(gantry.app.context.db, later)).toContainEqual(
+      expect.objectContaining({ hotlistId: id, trouble: 'STALE' }),
+    );
+  });
+
+  it('refuses addresses without https, and those of the own network', async () => {
+    const url = (address: string) =>
+      createList({ source: { type: 'URL', url: address } }).then(() => 'created', String);
+    expect(await url('http://example.org/list.csv')).toContain('Use an address with https');
+    expect(await url('https://127.0.0.1/list.csv')).toContain('not on the public internet');
+  });
+});
+
+describe.skipIf(!hasOpenssl)('a list whose files come from an address', () => {
+  beforeAll(async () => {
+    const folder = await mkdtemp(join(tmpdir(), 'gantry-source-'));
+    const { makeAuthority, makeCertificate } = certificatesIn(folder);
+    makeAuthority('authority');
+    makeCertificate('server', 'authority');
+    const read = (name: string) => readFile(join(folder, name));
+    server.setSecureContext({ key: await read('server.key'), cert: await read('server.pem') });
+    await rm(folder, { recursive: true, force: true });
+    // Node.js reads the authorities that it trusts when it starts; this it reads for each connection.
+    process.env.NODE_TLS_REJECT_UNAUTHORIZED = '0';
+  });
+  afterAll(() => {
+    delete process.env.NODE_TLS_REJECT_UNAUTHORIZED;
+    server.closeAllConnections();
+    server.close();
+  });
+
+  const createRemote = async (): Promise<string> =>
+    (
+      await createList({
+        source: { type: 'URL', url: `https://${host}/lists/daily.csv`, everyMinutes: 10_080 },
+      })
+    ).id;
+  const state = (id: string) => ok<Hotlist>('hotlists.getById', { id });
+  const imports = async (id: string) =>
+    (await ok<{ imports: HotlistImport[] }>('hotlists.getImports', { id })).imports;
+  /** Waits until the source was looked into and what was found is applied. */
+  const looked = async (id: string): Promise<Hotlist> => {
+    await eventually(
+      () => gantry.count(`hotlists WHERE id = '${id}' AND source_state ? 'problem'`),
+      (n) => n === 1,
+    );
+    await eventually(
+      () => imports(id),
+      (all) => all.every((each) => each.state !== 'STAGING' && each.state !== 'APPLYING'),
+    );
+    return state(id);
+  };
+  /** Has the source looked into again. */
+  const lookAgain = async (id: string): Promise<Hotlist> => {
+    await gantry.pool.query(
+      `UPDATE hotlists SET source_due_at = now(), source_state = source_state - 'problem' WHERE id = $1`,
+      [id],
+    );
+    return looked(id);
+  };
+  const file = (plates: readonly string[]) => ['plate', ...plates, ''].join('\n');
+  const send =
+    (body: string, etag: string): Respond =>
+    (response, { 'if-none-match': known }) => {
+      if (known === etag) response.writeHead(304, { etag }).end();
+      else response.writeHead(200, { etag }).end(body);
+    };
+
+  it('takes a file that is new, and confirms the list if it is the one that it has', async () => {
+    respond = send(file(['UR 1', 'UR 2']), '"first"');
+    const id = await createRemote();
+    const first = await looked(id);
+    expect(first).toMatchObject({ version: 1, entryCount: 2, sourceProblem: null });
+    const again = await lookAgain(id);
+    expect(again).toMatchObject({ version: 1, entryCount: 2, sourceProblem: null });
+    expect(again.refreshedAt).not.toBe(first.refreshedAt);
+    expect(await imports(id)).toMatchObject([{ origin: 'URL', fileName: 'daily.csv', state: 'APPLIED' }]);
+    respond = send(file(['UR 1', 'UR 3', 'UR 4']), '"second"');
+    expect(await lookAgain(id)).toMatchObject({ version: 2, entryCount: 3 });
+  });
+
+  it.each<[string, Respond, string]>([
+    [
+      'is not sent in time',
+      (response) => response.writeHead(200).write(file(['UR 9'])),
+      'did not send the file within 3 s',
+    ],
+    [
+      'is cut off',
+      (response) => {
+        response.writeHead(200, { 'content-length': '1000' }).write(file(['UR 9']), () => response.destroy());
+      },
+      'aborted',
+    ],
+    [
+      'is elsewhere',
+      (response) => response.writeHead(302, { location: `https://${host}/elsewhere.csv` }).end(),
+      'answered with a redirect (302), which is not followed',
+    ],
+    [
+      'is too large',
+      (response) => {
+        response
+          .writeHead(200, { 'content-length': String(MAX_HOTLIST_FILE_BYTES + 1) })
+          .write(file(['UR 9']));
+      },
+      'The file has more than 256 MB',
+    ],
+    ['is empty', (response) => response.writeHead(200).end(), 'The file is empty'],
+    ['is not there', (response) => response.writeHead(404).end('plate\nUR 9\n'), 'answered with status 404'],
+  ])('keeps what it has, and says why, if the file %s', async (_, fails, problem) => {
+    respond = send(file(['UR 5', 'UR 6']), '"kept"');
+    const id = await createRemote();
+    const before = await looked(id);
+    respond = fails;
+    received = 0;
+    expect(await lookAgain(id)).toMatchObject({
+      version: 1,
+      entryCount: 2,
+      sourceProblem: expect.stringContaining(problem),
+      refreshedAt: before.refreshedAt,
+    });
+    expect(received).toBe(1);
+    expect(await imports(id)).toHaveLength(1);
+    const uploads = join(gantry.app.context.hotlistFiles.inboxOf(id), '../uploads');
+    expect((await readdir(uploads)).filter((name) => name.endsWith('.part'))).toEqual([]);
+    respond = send(file(['UR 5', 'UR 6', 'UR 7']), '"next"');
+    expect(await lookAgain(id)).toMatchObject({ version: 2, entryCount: 3, sourceProblem: null });
+  });
+
+  it('is not read from a server that cannot prove its name, or from the own network', async () => {
+    respond = send(file(['UR 8']), '"eight"');
+    delete process.env.NODE_TLS_REJECT_UNAUTHORIZED;
+    const { id } = await createList({ source: { type: 'URL', url: `https://${host}/list.csv` } });
+    expect((await looked(id)).sourceProblem).toMatch(/certificate/);
+    process.env.NODE_TLS_REJECT_UNAUTHORIZED = '0';
+    const { id: inside } = await createList({ source: { type: 'URL', url: 'https://localhost:1/list.csv' } });
+    expect((await looked(inside)).sourceProblem).toContain('localhost is not on the public internet');
+    expect([await imports(id), await imports(inside)]).toEqual([[], []]);
+  });
+});
