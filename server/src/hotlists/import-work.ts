@@ -31,6 +31,7 @@ import {
   findTooManyAlike,
   type IdRange,
   idRanges,
+  keepLastLines,
   prepareRange,
   type StagedEntry,
   type StagedImport,
@@ -127,12 +128,14 @@ async function stage(parts: ImportParts, row: ImportRow): Promise<void> {
   await clearStaged(db, row.id);
   const read = await readFile(parts, row, template);
   const alike = await findTooManyAlike(db, staged);
+  const repeated = await keepLastLines(db, row.id, read.lines);
+  const alike = await findTooManyAlike(db, row.id);
   if (alike !== null)
     throw new UnreadableFile(
       `The list would have more than ${MAX_HOTLIST_ALIKE} entries for plates such as ${alike}: list each plate once`,
     );
   const compared = await compareStaged(db, staged);
-  const sample = { ...(await sampleStaged(db, staged)), invalid: read.invalid };
+  const sample = { ...(await sampleStaged(db, staged, compared)), invalid: read.invalid };
   const refusal = refusalOf({ row, list, mode, read, compared, applied });
   const appliesItself = refusal === null && row.by === null;
   await updateImport(
@@ -149,7 +152,7 @@ async function stage(parts: ImportParts, row: ImportRow): Promise<void> {
       removed: compared.removed,
       same: compared.same,
       invalid: read.invalidCount,
-      repeated: read.lines - read.invalidCount - compared.staged,
+      repeated,
       sample,
       error: refusal,
     },
@@ -200,6 +203,15 @@ async function readFile(parts: ImportParts, row: ImportRow, template: typeof USU
   const invalid: Sample['invalid'][number][] = [];
   let [lines, invalidCount] = [0, 0];
   let batch: StagedEntry[] = [];
+  /** Lines are read while those before them are stored. */
+  let storing: Promise<void> = Promise.resolve();
+  const store = async () => {
+    await storing;
+    storing = copyStaged(client, row.id, batch);
+    // Whoever waits for it next learns of a failure.
+    storing.catch(() => undefined);
+    batch = [];
+  };
   try {
     const input = files.open({ hotlistId: row.hotlist_id, id: row.id });
     for await (const some of linesOf(input, template.encoding)) {
@@ -223,12 +235,10 @@ async function readFile(parts: ImportParts, row: ImportRow, template: typeof USU
           if (invalid.length < SAMPLE) invalid.push({ line, text: shown(text), problem: read.problem });
         }
       }
-      if (batch.length >= LINES_AT_ONCE) {
-        await copyStaged(client, row.id, batch);
-        batch = [];
-      }
+      if (batch.length >= LINES_AT_ONCE) await store();
     }
-    if (batch.length > 0) await copyStaged(client, row.id, batch);
+    if (batch.length > 0) await store();
+    await storing;
     client.release();
   } catch (error) {
     client.release(true);

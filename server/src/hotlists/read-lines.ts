@@ -94,9 +94,15 @@ class LineSplitter {
     const whole = this.#rest + text;
     const end = whole.endsWith('\r') ? whole.length - 1 : whole.length;
     let from = 0;
-    for (let at = this.#nextEnd(whole, 0); at !== -1 && at < end; at = this.#nextEnd(whole, from)) {
+    // Each kind is sought from where it was found last: a file with only one of them is not read again for every line.
+    let [lf, cr] = [whole.indexOf('\n'), whole.indexOf('\r')];
+    for (;;) {
+      const at = lf === -1 || (cr !== -1 && cr < lf) ? cr : lf;
+      if (at === -1 || at >= end) break;
       lines.push(this.#lineOf(whole.slice(from, at)));
-      from = at + (whole[at] === '\r' && whole[at + 1] === '\n' ? 2 : 1);
+      from = at + (at === cr && lf === at + 1 ? 2 : 1);
+      if (lf !== -1 && lf < from) lf = whole.indexOf('\n', from);
+      if (cr !== -1 && cr < from) cr = whole.indexOf('\r', from);
     }
     this.#rest = whole.slice(from);
     if (this.#rest.length > MAX_LINE + 1) {
@@ -110,13 +116,6 @@ class LineSplitter {
     const lines = this.take(`${text}\n`);
     // The line break that was added ends no line if the file ends with one.
     return lines.at(-1)?.text === '' ? lines.slice(0, -1) : lines;
-  }
-
-  #nextEnd(text: string, from: number): number {
-    const lf = text.indexOf('\n', from);
-    const part = lf === -1 ? text : text.slice(0, lf);
-    const cr = part.indexOf('\r', from);
-    return cr === -1 ? lf : cr;
   }
 
   #lineOf(text: string): FileLine {

@@ -32,25 +32,13 @@ export async function copyStaged(
   importId: string,
   staged: readonly StagedEntry[],
 ): Promise<void> {
-  const lines = staged.map(({ line, entry }) =>
-    [
-      importId,
-      line,
-      entry.id,
-      entry.plate,
-      entry.plateKey,
-      entry.confusableKey,
-      entry.region,
-      entry.reason,
-      entry.reference,
-      entry.validFrom,
-      entry.validUntil,
-      entry.extra === null ? null : JSON.stringify(entry.extra),
-      entry.rowHash,
-    ]
+  const lines = staged.map(({ line, entry: { plate, region, reason, reference, extra, ...entry } }) => {
+    const [from, until] = [entry.validFrom ?? '\\N', entry.validUntil ?? '\\N'];
+    const texts = [plate, entry.plateKey, entry.confusableKey, region, reason, reference]
       .map(copied)
-      .join('\t'),
-  );
+      .join('\t');
+    return `${importId}\t${line}\t${entry.id}\t${texts}\t${from}\t${until}\t${copied(extra && JSON.stringify(extra))}\t${entry.rowHash}`;
+  });
   const target = client.query(
     copyFrom(`COPY hotlist_staged (import_id, line, id, plate, plate_key, confusable_key, region, reason, reference,
       valid_from, valid_until, extra, row_hash) FROM STDIN`),
@@ -58,11 +46,13 @@ export async function copyStaged(
   await pipeline(Readable.from([Buffer.from(`${lines.join('\n')}\n`)]), target);
 }
 
+const SPECIAL = /[\\\t\n\r]/;
 const ESCAPES: Readonly<Record<string, string>> = { '\\': '\\\\', '\t': '\\t', '\n': '\\n', '\r': '\\r' };
 
 /** A value in the text format of COPY. */
-function copied(value: string | number | null): string {
-  return value === null ? '\\N' : String(value).replace(/[\\\t\n\r]/g, (each) => ESCAPES[each] ?? each);
+function copied(value: string | null): string {
+  if (value === null) return '\\N';
+  return SPECIAL.test(value) ? value.replace(/[\\\t\n\r]/g, (each) => ESCAPES[each] ?? each) : value;
 }
 
 /** Number of rows that are removed or restored in one transaction. */
@@ -104,6 +94,23 @@ function within(column: SQL, { from, until }: IdRange): SQL {
     : sql`(${column} >= ${from}::uuid AND ${column} < ${until}::uuid)`;
 }
 
+/**
+ * Keeps the last line of each entry of an import, in small transactions, and lets PostgreSQL know how many there are: otherwise it
+ * plans the comparison with a list for a few. @returns the number of lines that were removed
+ */
+export async function keepLastLines(db: Executor, importId: string, lines: number): Promise<number> {
+  await db.execute(sql`ANALYZE hotlist_staged`);
+  let removed = 0;
+  for (const range of idRanges(lines)) {
+    const { rowCount } = await db.execute(sql`
+      DELETE FROM hotlist_staged AS staged USING hotlist_staged AS later
+      WHERE staged.import_id = ${importId}::uuid AND later.import_id = ${importId}::uuid AND later.id = staged.id
+        AND ${within(sql`staged.id`, range)} AND ${within(sql`later.id`, range)} AND later.line > staged.line`);
+    removed += rowCount ?? 0;
+  }
+  return removed;
+}
+
 /** Stages the entries of a former version. */
 export async function stageVersion(
   db: Executor,
@@ -118,9 +125,8 @@ export async function stageVersion(
       AND from_version <= ${version} AND coalesce(to_version > ${version}, true)`);
 }
 
-/** The last line of each entry. Plan: hotlist_staged_by_entry. */
-const distinct = (importId: string): SQL =>
-  sql`SELECT DISTINCT ON (id) * FROM hotlist_staged WHERE import_id = ${importId}::uuid ORDER BY id, line DESC`;
+const stagedOf = (importId: string): SQL =>
+  sql`SELECT * FROM hotlist_staged WHERE import_id = ${importId}::uuid`;
 const inForce = (hotlistId: string): SQL => sql`
   SELECT hotlist_entries.* FROM hotlist_entries JOIN hotlists ON hotlists.id = hotlist_id
   WHERE hotlist_id = ${hotlistId}::uuid AND ${IN_FORCE}`;
@@ -152,6 +158,10 @@ export async function compareStaged(db: Executor, staged: StagedImport): Promise
   if (mode === 'RESTORE') return found;
   if (mode === 'COMPLETE')
     return { ...found, removed: found.removed - patterns, same: found.same + patterns };
+      count(*) FILTER (WHERE staged.id IS NULL) AS removed
+    FROM (${stagedOf(importId)}) AS staged FULL JOIN (${inForce(hotlistId)}) AS entries USING (id)`);
+  const found = rows[0] ?? { staged: 0, added: 0, changed: 0, removed: 0, same: 0 };
+  if (mode === 'COMPLETE') return found;
   const { rows: counted } = await db.execute<{ n: number; all: number }>(sql`
     SELECT count(*) FILTER (WHERE ${isEnded(staged)}) AS n, count(*) AS all FROM (${inForce(hotlistId)}) AS entries`);
   const { n = 0, all = 0 } = counted[0] ?? {};
@@ -174,11 +184,13 @@ export async function findTooManyAlike(
     SELECT max(plate) AS plate FROM (
       SELECT plate, confusable_key FROM (${distinct(importId)}) AS staged ${mode === 'ADD' ? kept : sql``}) AS listed
     GROUP BY confusable_key HAVING count(*) > ${MAX_HOTLIST_ALIKE} LIMIT 1`);
+    SELECT max(plate) AS plate FROM (${stagedOf(importId)}) AS staged
+    GROUP BY confusable_key HAVING count(*) > ${MAX_ALIKE} LIMIT 1`);
   return rows[0]?.plate ?? null;
 }
 
-/** Whether an entry in force (`entries`) is not in the import as it is. */
-function isEnded({ importId, mode }: StagedImport): SQL {
+/** Whether an entry in force (`entries`) is not in the import as it is. @param range the ids of the entries */
+function isEnded({ importId, mode }: StagedImport, range?: IdRange): SQL {
   const staged = sql`SELECT FROM hotlist_staged AS staged WHERE import_id = ${importId}::uuid`;
   if (mode === 'REMOVE') {
     return sql`EXISTS (${staged} AND staged.plate_key = entries.plate_key
@@ -190,6 +202,10 @@ function isEnded({ importId, mode }: StagedImport): SQL {
   if (mode === 'ADD') return sql`${last} <> entries.row_hash`;
   const differs = sql`${last} IS DISTINCT FROM entries.row_hash`;
   return mode === 'RESTORE' ? differs : sql`(entries.plate_key NOT LIKE '%*%' AND ${differs})`;
+  const own = sql`${staged} AND staged.id = entries.id AND ${range ? within(sql`staged.id`, range) : sql`true`}`;
+  return mode === 'COMPLETE'
+    ? sql`NOT EXISTS (${own} AND staged.row_hash = entries.row_hash)`
+    : sql`EXISTS (${own} AND staged.row_hash <> entries.row_hash)`;
 }
 
 const SAMPLE = 100;
@@ -198,24 +214,28 @@ type Sample = NonNullable<HotlistImportDetail['sample']>;
 type SampleLine = Sample['added'][number];
 
 /** Up to 100 entries that an import adds, changes and ends. */
-export async function sampleStaged(db: Executor, staged: StagedImport): Promise<Omit<Sample, 'invalid'>> {
+export async function sampleStaged(
+  db: Executor,
+  staged: StagedImport,
+  found: Comparison,
+): Promise<Omit<Sample, 'invalid'>> {
   const { importId, hotlistId, mode } = staged;
   const joined = (kind: SQL, wanted: SQL) => sql`
     SELECT line, staged.plate, staged.region, staged.reason, staged.reference
-    FROM (${distinct(importId)}) AS staged ${kind} JOIN (${inForce(hotlistId)}) AS entries USING (id)
+    FROM (${stagedOf(importId)}) AS staged ${kind} JOIN (${inForce(hotlistId)}) AS entries USING (id)
     WHERE ${wanted} ORDER BY line LIMIT ${SAMPLE}`;
   const read = async (query: SQL): Promise<SampleLine[]> =>
     (await db.execute<SampleLine & Record<string, unknown>>(query)).rows;
-  const isRemoval = mode === 'REMOVE';
   return {
-    added: isRemoval ? [] : await read(joined(sql`LEFT`, sql`entries.id IS NULL`)),
-    changed: isRemoval ? [] : await read(joined(sql``, sql`entries.row_hash <> staged.row_hash`)),
+    added: found.added === 0 ? [] : await read(joined(sql`LEFT`, sql`entries.id IS NULL`)),
+    changed: found.changed === 0 ? [] : await read(joined(sql``, sql`entries.row_hash <> staged.row_hash`)),
     removed:
-      mode === 'ADD'
+      found.removed === 0
         ? []
         : await read(sql`
             SELECT NULL::integer AS line, plate, region, reason, reference FROM (${inForce(hotlistId)}) AS entries
             WHERE ${isRemoval ? isEnded(staged) : sql`NOT EXISTS (SELECT FROM hotlist_staged AS staged WHERE import_id = ${importId}::uuid AND staged.id = entries.id) AND plate_key NOT LIKE '%*%'`}
+            WHERE ${mode === 'REMOVE' ? isEnded(staged) : sql`NOT EXISTS (SELECT FROM hotlist_staged AS staged WHERE import_id = ${importId}::uuid AND staged.id = entries.id)`}
             ORDER BY plate_key LIMIT ${SAMPLE}`),
   };
 }
@@ -244,17 +264,15 @@ export async function prepareRange(
   const { importId, hotlistId, mode } = staged;
   const { rowCount: ended } = await tx.execute(sql`
     UPDATE hotlist_entries AS entries SET to_version = ${version}
-    WHERE hotlist_id = ${hotlistId}::uuid AND ${within(sql`entries.id`, range)} AND to_version IS NULL AND ${isEnded(staged)}`);
+    WHERE hotlist_id = ${hotlistId}::uuid AND ${within(sql`entries.id`, range)} AND to_version IS NULL AND ${isEnded(staged, range)}`);
   if (mode === 'REMOVE') return { inserted: 0, ended: ended ?? 0 };
   // What is still in force is the same as staged.
   const { rowCount: inserted } = await tx.execute(sql`
     INSERT INTO hotlist_entries (id, hotlist_id, from_version, ${CONTENT})
-    SELECT id, ${hotlistId}::uuid, ${version}, ${CONTENT} FROM (
-      SELECT DISTINCT ON (id) * FROM hotlist_staged
-      WHERE import_id = ${importId}::uuid AND ${within(sql`id`, range)} ORDER BY id, line DESC
-    ) AS staged WHERE NOT EXISTS (
+    SELECT id, ${hotlistId}::uuid, ${version}, ${CONTENT} FROM hotlist_staged AS staged
+    WHERE import_id = ${importId}::uuid AND ${within(sql`id`, range)} AND NOT EXISTS (
       SELECT FROM hotlist_entries AS entries
-      WHERE hotlist_id = ${hotlistId}::uuid AND to_version IS NULL AND entries.id = staged.id)`);
+      WHERE hotlist_id = ${hotlistId}::uuid AND to_version IS NULL AND entries.id = staged.id AND ${within(sql`entries.id`, range)})`);
   if (isOneOff) await addNear(tx, hotlistId, sql`from_version = ${version} AND ${within(sql`id`, range)}`);
   return { inserted: inserted ?? 0, ended: ended ?? 0 };
 }
