@@ -4,50 +4,31 @@ import { id, storedId } from './id.ts';
 import { pageTotals, paging } from './page.ts';
 import { person } from './person.ts';
 import { editableText, optionalText, trimmedText } from './text.ts';
-import { incidentTypes, sensorTypes } from './values.ts';
+import {
+  alarmSources,
+  hotlistTroubles,
+  incidentTypes,
+  plausibilityChecks,
+  sensorTypes,
+  systemParts,
+  trafficMeasures,
+} from './values.ts';
 
 // The rules of alarms: what each is about, and when it fires.
 
-/** What a rule is about. The list is closed: there is no language for conditions. */
-export const alarmSources = [
-  'SENSOR_STATUS',
-  'SENSOR_ISSUE',
-  'SENSOR_PLAUSIBILITY',
-  'TRAFFIC',
-  'EVENT_RATE',
-  'INCIDENT_UNATTENDED',
-  'HIT',
-  'HOTLIST',
-  'CERTIFICATE',
-  'INTAKE',
-  'SYSTEM',
-] as const;
 export const alarmSource = z.enum(alarmSources);
 export type AlarmSource = z.infer<typeof alarmSource>;
-
-export const plausibilityChecks = ['SILENT', 'STUCK', 'CHATTER', 'SPIKE', 'CLOCK', 'READ_RATE'] as const;
 export type PlausibilityCheck = (typeof plausibilityChecks)[number];
-
-export const trafficMeasures = ['meanSpeed', 'v85', 'volumePerHour', 'shareOverLimit'] as const;
 export type TrafficMeasure = (typeof trafficMeasures)[number];
-
-export const systemParts = ['DISK', 'BACKUP', 'CLOCK', 'WEBHOOKS', 'CHANNEL', 'SEAL'] as const;
+export type HotlistTroubleKind = (typeof hotlistTroubles)[number];
 export type SystemPart = (typeof systemParts)[number];
-
-/** The threshold of each part of the system if none is given: %, hours, seconds, and numbers. */
-export const SYSTEM_THRESHOLDS: Readonly<Record<SystemPart, number>> = {
-  DISK: 10,
-  BACKUP: 36,
-  CLOCK: 5,
-  WEBHOOKS: 1,
-  CHANNEL: 1,
-  SEAL: 1,
-};
 
 /** Longest window of EVENT_RATE and INTAKE, in minutes: every round reads it. */
 export const MAX_RATE_MINUTES = 60;
 /** Longest window of TRAFFIC, in minutes: the counts of minutes are kept for fifteen. */
 export const MAX_TRAFFIC_MINUTES = 10;
+
+const hotlistId = storedId.nullish().transform((value) => value ?? null);
 
 function oneOrMore<Value extends string>(values: readonly [Value, ...Value[]], what: string) {
   return z
@@ -127,12 +108,14 @@ export const alarmCondition = z.discriminatedUnion('source', [
   z.strictObject({
     source: z.literal('HIT'),
     minPriority: severity.default('LOW'),
-    listId: storedId.nullish().transform((value) => value ?? null),
+    listId: hotlistId.describe('null: the watchlist and all hotlists that are not covert.'),
   }),
   z.strictObject({
     source: z.literal('HOTLIST'),
-    state: z.enum(['STALE', 'REFUSED']),
-    hours: z.int().min(1).max(720).default(24).describe('After so many hours without news, it is stale.'),
+    states: oneOrMore([...hotlistTroubles], 'state').describe(
+      'STALE: nothing has renewed or confirmed the list for its `staleAfterHours`. REFUSED: its last file was refused. SOURCE: its source cannot be read.',
+    ),
+    listId: hotlistId.describe('null: all hotlists.'),
   }),
   z.strictObject({
     source: z.literal('CERTIFICATE'),
@@ -153,7 +136,7 @@ export const alarmCondition = z.discriminatedUnion('source', [
     part: z
       .enum(systemParts)
       .describe(
-        'DISK: free space of the data folder, in %. BACKUP: age of the last complete one, in hours. CLOCK: how far the clock of the service is from that of the database, in seconds. WEBHOOKS: number of deliveries that were given up. CHANNEL: number of channels that fail. SEAL: number of broken seals.',
+        'DISK: free space of the data folder, in %. BACKUP: age of the last complete one, in hours. CLOCK: how far the clock of the service is from that of the database, in seconds. WEBHOOKS: number of deliveries that were given up. CHANNEL: number of channels that fail. DUTY: number of rotas on which nobody is on duty who should be told of an alarm that nobody acknowledged. SEAL: number of broken seals.',
       ),
     threshold: z.number().min(0).max(1_000_000).optional().describe('By default 10 %, 36 h, 5 s and 1.'),
   }),
@@ -164,15 +147,11 @@ export type ConditionOf<Source extends AlarmSource> = Extract<AlarmCondition, { 
 /** Why rules with a condition cannot work in this version, as a sentence; null if they can. */
 export function unavailable(condition: AlarmCondition): string | null {
   const what =
-    condition.source === 'HOTLIST'
-      ? 'Lists of plates'
-      : condition.source === 'CERTIFICATE'
-        ? 'Certificates'
-        : condition.source === 'SYSTEM' && condition.part === 'SEAL'
-          ? 'Seals'
-          : condition.source === 'HIT' && condition.listId !== null
-            ? 'Single lists of plates'
-            : null;
+    condition.source === 'CERTIFICATE'
+      ? 'Certificates'
+      : condition.source === 'SYSTEM' && condition.part === 'SEAL'
+        ? 'Seals'
+        : null;
   return what && `${what} are not watched in this version: choose another condition`;
 }
 

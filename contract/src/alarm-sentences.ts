@@ -1,10 +1,11 @@
-import {
-  type AlarmCondition,
-  type AlarmRuleInput,
-  type ConditionOf,
-  SYSTEM_THRESHOLDS,
-  type TrafficMeasure,
+import type {
+  AlarmCondition,
+  AlarmRuleInput,
+  ConditionOf,
+  HotlistTroubleKind,
+  TrafficMeasure,
 } from './alarm-rules.ts';
+import { SYSTEM_THRESHOLDS } from './values.ts';
 
 // A rule as an English sentence, for those who enter it and for those who are told of its alarms.
 
@@ -30,6 +31,12 @@ function trafficText(condition: ConditionOf<'TRAFFIC'>): string {
   return `${MEASURES[measure]} of ${minutes} min at a ${per.toLowerCase()} is ${comparison.toLowerCase()} ${limit}`;
 }
 
+const TROUBLES: Readonly<Record<HotlistTroubleKind, string>> = {
+  STALE: 'is not renewed in time',
+  REFUSED: 'has a last file that was refused',
+  SOURCE: 'has a source that cannot be read',
+};
+
 function systemText({ part, threshold = SYSTEM_THRESHOLDS[part] }: ConditionOf<'SYSTEM'>): string {
   const texts: Readonly<Record<typeof part, string>> = {
     DISK: `less than ${threshold} % of the disk is free`,
@@ -37,6 +44,7 @@ function systemText({ part, threshold = SYSTEM_THRESHOLDS[part] }: ConditionOf<'
     CLOCK: `the clock of the service is off by at least ${threshold} s`,
     WEBHOOKS: `at least ${threshold} deliveries of webhooks were given up`,
     CHANNEL: `at least ${threshold} channels fail`,
+    DUTY: `nobody is on duty on ${threshold === 1 ? 'a rota' : `at least ${threshold} rotas`} that should be told of an alarm`,
     SEAL: `at least ${threshold} seals are broken`,
   };
   return texts[part];
@@ -73,9 +81,9 @@ function conditionText(condition: AlarmCondition): string {
     case 'INCIDENT_UNATTENDED':
       return `an incident of severity ${condition.minSeverity} or more urgent ${condition.lacking === 'OWNER' ? 'has no owner' : 'is not acknowledged'}`;
     case 'HIT':
-      return `a watched vehicle of priority ${condition.minPriority} or more urgent is seen`;
+      return `a ${condition.listId === null ? 'watched vehicle' : 'vehicle of one hotlist'} of priority ${condition.minPriority} or more urgent is seen`;
     case 'HOTLIST':
-      return `a list of plates is ${condition.state.toLowerCase()}`;
+      return `${condition.listId === null ? 'a' : 'one'} hotlist ${condition.states.map((state) => TROUBLES[state]).join(' or ')}`;
     case 'CERTIFICATE':
       return `a certificate expires within ${condition.days} days`;
     case 'INTAKE':

@@ -222,3 +222,35 @@ export const turns = ['L', 'T', 'R', 'U'] as const;
 
 /** Longest silence of users who are not administrators, in hours. */
 export const MAX_SILENCE_HOURS = 8;
+
+/** What rules of alarms are about. The list is closed: there is no language for conditions. */
+export const alarmSources = [
+  'SENSOR_STATUS',
+  'SENSOR_ISSUE',
+  'SENSOR_PLAUSIBILITY',
+  'TRAFFIC',
+  'EVENT_RATE',
+  'INCIDENT_UNATTENDED',
+  'HIT',
+  'HOTLIST',
+  'CERTIFICATE',
+  'INTAKE',
+  'SYSTEM',
+] as const;
+
+export const plausibilityChecks = ['SILENT', 'STUCK', 'CHATTER', 'SPIKE', 'CLOCK', 'READ_RATE'] as const;
+/** What may be wrong with a hotlist. */
+export const hotlistTroubles = ['STALE', 'REFUSED', 'SOURCE'] as const;
+export const trafficMeasures = ['meanSpeed', 'v85', 'volumePerHour', 'shareOverLimit'] as const;
+export const systemParts = ['DISK', 'BACKUP', 'CLOCK', 'WEBHOOKS', 'CHANNEL', 'DUTY', 'SEAL'] as const;
+
+/** The threshold of each part of the system if none is given: %, hours, seconds, and numbers. */
+export const SYSTEM_THRESHOLDS: Readonly<Record<(typeof systemParts)[number], number>> = {
+  DISK: 10,
+  BACKUP: 36,
+  CLOCK: 5,
+  WEBHOOKS: 1,
+  CHANNEL: 1,
+  DUTY: 1,
+  SEAL: 1,
+};

@@ -94,6 +94,8 @@ it('starts with rules that are disabled, and are not added again once they are d
     ['Disk nearly full', false],
     ['Place without any sensor', false],
     ['Sensor offline', false],
+    ['Hotlist stale', false],
+    ['Nobody on duty', false],
   ]);
   for (const rule of rules) {
     expect(rule.createdBy).toBeNull();
@@ -361,6 +363,92 @@ describe('the sources of alarms', () => {
     await untilAlarms(([one]) => one?.state === 'CLEARED');
   });
 
+  it('tell a hit of one hotlist from its release on, however late that is, and never one of a look-back', async () => {
+    const list = (name: string, more: object = {}) =>
+      ask('hotlists.create', { name: `${name} ${sensors}`, verification: 'ALWAYS', ...more });
+    const [wanted, other] = [await list('Wanted'), await list('Other')];
+    const { id: sensorId } = await addSensor();
+    const addHit = async (listId: string, plate: string, kind = 'LIVE') => {
+      const { rows } = await gantry.pool.query(
+        `INSERT INTO watchlist_alerts (id, entry_id, event_id, plate, pattern, reason, priority, sensor_id, sensor_name, read_at,
+           created_at, hotlist_id, kind, state)
+         VALUES (gen_random_uuid(), gen_random_uuid(), gen_random_uuid(), $1, $1, 'Stolen', 3, $2, 'x', $3, $3, $4, $5, 'NEW') RETURNING id`,
+        [plate, sensorId, new Date(time.now() - 20 * 60_000), listId, kind],
+      );
+      return rows[0].id as string;
+    };
+    const late = await addHit(wanted.id, 'B LATE 1');
+    const ids = [late, await addHit(other.id, 'B OTHER 1'), await addHit(wanted.id, 'B OLD 1', 'LOOK_BACK')];
+    await addRule({ condition: { source: 'HIT', listId: wanted.id.toUpperCase() } });
+    await rounds();
+    expect(await alarms()).toEqual([]);
+    await gantry.pool.query(
+      `UPDATE watchlist_alerts SET state = 'CONFIRMED', released_at = $1 WHERE id = ANY ($2)`,
+      [new Date(time.now()), ids],
+    );
+    expect(await untilAlarms(({ length }) => length > 0)).toMatchObject([{ alertId: late }]);
+    await rounds();
+    expect(await alarms()).toHaveLength(1);
+    // The past is known up to the last whole minute.
+    time.advance(60_000);
+    const rule = { name: 'Hits', severity: 'HIGH', condition: { source: 'HIT', listId: wanted.id } };
+    expect(await ask('alarmRules.tryRule', { rule, hours: 1 })).toMatchObject({ total: 1 });
+  });
+
+  it('tell hotlists that need care, and do not name covert ones', async () => {
+    const names = ['Stale', 'Secret', 'Fresh'].map((name) => `${name} ${sensors}`);
+    for (const [n, name] of names.entries()) {
+      const { id } = await ask('hotlists.create', {
+        name,
+        staleAfterHours: n === 2 ? 500 : 1,
+        covert: n === 1,
+      });
+      await gantry.pool.query('UPDATE hotlists SET refreshed_at = $2 WHERE id = $1', [
+        id,
+        new Date(time.now() - 7_200_000),
+      ]);
+    }
+    await addRule({ condition: { source: 'HOTLIST', states: ['STALE'] } });
+    const found = await untilAlarms(({ length }) => length === 2);
+    expect(found.map(({ place, text }) => [place, text]).sort()).toEqual(
+      [
+        [null, 'A covert hotlist was not renewed in time'],
+        [names[0], 'The hotlist was not renewed in time'],
+      ].sort(),
+    );
+    expect(JSON.stringify(found)).not.toContain('Secret');
+    await gantry.pool.query('UPDATE hotlists SET refreshed_at = $1', [new Date(time.now())]);
+    await untilAlarms((all) => all.every(({ state }) => state === 'CLEARED'));
+  });
+
+  it('tell that nobody is on duty who should be told, besides the later steps, until somebody is', async () => {
+    recipients = ({ to }) => (to.some((target) => 'rotaId' in target) ? 0 : 1);
+    const today = new Date(time.now() - 86_400_000).toISOString().slice(0, 10);
+    const layer = { start: today, handover: '08:00', days: 7, members: [me] };
+    const away = [
+      { from: new Date(time.now() - 3_600_000), until: new Date(time.now() + 36_000_000), userId: null },
+    ];
+    const rota = await ask('rotas.create', { name: `Night ${sensors}`, layers: [layer] });
+    await ask('rotas.update', { id: rota.id, overrides: away });
+    const steps = [
+      { afterMinutes: 0, to: [{ rotaId: rota.id }] },
+      { afterMinutes: 10, to: [{ userId: me }] },
+    ];
+    const policy = await addPolicy({ steps });
+    const duty = await addRule({ condition: { source: 'SYSTEM', part: 'DUTY' } });
+    await rounds();
+    expect(await alarms()).toEqual([]);
+    await addRule({ policyId: policy.id });
+    await addSensor();
+    const [alarm] = await untilAlarms(({ length }) => length === 1, { ruleId: duty.id });
+    expect(alarm).toMatchObject({ text: 'Nobody is on duty who should be told of an alarm', value: 1 });
+    expect(announced.map(({ step }) => step)).toEqual([0, 1]);
+    await ask('rotas.update', { id: rota.id, overrides: [] });
+    await untilAlarms(([one]) => one?.state === 'CLEARED', { ruleId: duty.id });
+    await empty();
+    await ask('rotas.delete', { id: rota.id });
+  });
+
   it('tell how many events there are in some minutes, and that there are too few', async () => {
     const { id, apiKey } = await addSensor();
     for (let n = 0; n < 3; n++) await gantry.ingest(apiKey, { eventType: 'VEHICLE_DETECTION' });
@@ -424,7 +512,17 @@ describe('a rule', () => {
   beforeEach(empty);
   const TRAFFIC = { source: 'TRAFFIC', measure: 'meanSpeed', comparison: 'BELOW', threshold: 40 };
   it.each([
-    ['a list of plates', { condition: { source: 'HOTLIST', state: 'STALE' } }, 'not watched in this version'],
+    [
+      'an unknown hotlist',
+      { condition: { source: 'HOTLIST', states: ['STALE'], listId: 'nowhere' } },
+      'no hotlist with the id nowhere',
+    ],
+    [
+      'hits of an unknown hotlist',
+      { condition: { source: 'HIT', listId: '00000000-0000-4000-8000-000000000000' } },
+      'no hotlist with the id',
+    ],
+    ['no trouble of hotlists', { condition: { source: 'HOTLIST', states: [] } }, 'Name at least one state'],
     ['a certificate', { condition: { source: 'CERTIFICATE' } }, 'not watched in this version'],
     ['a threshold of nothing', { condition: { ...TRAFFIC, threshold: 0 } }, 'would never fire'],
     ['per cent as a share', { condition: { ...TRAFFIC, threshold: 50, of: 'LIMIT' } }, 'use 0.5'],

@@ -3,9 +3,9 @@ import {
   type AlarmRuleInput,
   type AlarmSource,
   type ConditionOf,
-  SYSTEM_THRESHOLDS,
   unavailable,
 } from '@gantry/contract/alarm-rules';
+import { SYSTEM_THRESHOLDS } from '@gantry/contract/values';
 import { invalidInput } from '../platform/error.ts';
 import { isLowWorse } from './observe.ts';
 

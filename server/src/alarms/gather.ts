@@ -2,13 +2,16 @@ import { statfs } from 'node:fs/promises';
 import type { AlarmSource, ConditionOf, SystemPart } from '@gantry/contract/alarm-rules';
 import { HOUR_MS, MINUTE_MS } from '@gantry/contract/durations';
 import { DateTime } from 'luxon';
+import { findHotlistTroubles } from '../hotlists/store.ts';
 import { listChannelRows } from '../notices/channels-store.ts';
+import { personOnDuty } from '../notices/rotas-store.ts';
 import type { Core } from '../platform/context.ts';
 import { countOpenDeliveries } from '../webhooks/deliveries-store.ts';
 import { type Facts, NO_FACTS, type ObservedRule } from './observe.ts';
 import { check } from './plausibility.ts';
 import {
   countRates,
+  findAskedRotas,
   readBackupAge,
   readConnections,
   readHits,
@@ -107,6 +110,7 @@ export async function gather(
         : null,
     incidents: await read(sources.has('INCIDENT_UNATTENDED'), 'incidents', () => readIncidents(db)),
     hits: await read(sources.has('HIT'), 'hits', () => readHits(db, now)),
+    hotlists: await read(sources.has('HOTLIST'), 'hotlists', () => findHotlistTroubles(db, now)),
     rates: await read(sources.has('EVENT_RATE'), 'rates', () => countRates(db, ratesOf(rules), now)),
     connections: await read(
       intake.some(({ what }) => what !== 'FOLLOW_UPS'),
@@ -163,6 +167,11 @@ async function readSystem(
       (await listChannelRows(questions)).filter(
         ({ enabled, failingSince }) => enabled && failingSince !== null,
       ).length,
+    DUTY: async () => {
+      const asked = await findAskedRotas(questions);
+      const onDuty = await Promise.all(asked.map((id) => personOnDuty(questions, id, now)));
+      return onDuty.filter((userId) => userId === null).length;
+    },
     SEAL: async () => null,
   };
   const values = new Map<SystemPart, number | null>();

@@ -1,12 +1,14 @@
-import {
-  type AlarmCondition,
-  type AlarmScope,
-  type ConditionOf,
-  type PlausibilityCheck,
-  SYSTEM_THRESHOLDS,
-  type SystemPart,
+import type {
+  AlarmCondition,
+  AlarmScope,
+  ConditionOf,
+  HotlistTroubleKind,
+  PlausibilityCheck,
+  SystemPart,
 } from '@gantry/contract/alarm-rules';
+import { SYSTEM_THRESHOLDS } from '@gantry/contract/values';
 import { rankOf } from '../events/severity.ts';
+import type { HotlistTrouble } from '../hotlists/store.ts';
 import type { Observation } from './evaluate.ts';
 import { groupedBy, observeTraffic, type TrafficFacts } from './observe-traffic.ts';
 import type { ConnectionFact, HitFact, IncidentFact, SensorFact } from './sources-store.ts';
@@ -20,6 +22,7 @@ export interface Facts {
   readonly sensors: readonly SensorFact[] | null;
   readonly incidents: readonly IncidentFact[] | null;
   readonly hits: readonly HitFact[] | null;
+  readonly hotlists: readonly HotlistTrouble[] | null;
   /** Number of events, by rule. */
   readonly rates: ReadonlyMap<string, number> | null;
   readonly connections: readonly ConnectionFact[] | null;
@@ -35,6 +38,7 @@ export const NO_FACTS: Facts = {
   sensors: null,
   incidents: null,
   hits: null,
+  hotlists: null,
   rates: null,
   connections: null,
   followUps: null,
@@ -83,6 +87,7 @@ export function observe(rule: ObservedRule, facts: Facts, now: number): Observat
     case 'SYSTEM':
       return facts.system && ofSystem(rule, condition, facts.system, now);
     case 'HOTLIST':
+      return facts.hotlists && ofHotlists(condition, facts.hotlists, now);
     case 'CERTIFICATE':
       return null;
   }
@@ -226,20 +231,50 @@ function ofIncidents(
 
 function ofHits(
   { scope }: ObservedRule,
-  { minPriority }: ConditionOf<'HIT'>,
+  { minPriority, listId }: ConditionOf<'HIT'>,
   hits: readonly HitFact[],
 ): Observation[] {
   return hits
     .filter(
-      ({ priority, sensorId, locationId }) =>
+      ({ priority, sensorId, locationId, listId: list }) =>
         priority >= rankOf(minPriority) &&
+        isOfList(listId, list) &&
         isNamed(scope.locationIds, locationId) &&
         isNamed(scope.sensorIds, sensorId),
     )
-    .map(({ id, plate, place, sensorId, locationId, readAt }) => ({
+    .map(({ id, plate, place, sensorId, locationId, at }) => ({
       key: id,
-      sample: holding(readAt),
+      sample: holding(at),
       about: { text: 'A watched vehicle was seen', place, sensorId, locationId, alertId: id, plate },
+    }));
+}
+
+/** Whether a list is meant, if one is. */
+function isOfList(wanted: string | null, listId: string | null): boolean {
+  return wanted === null || wanted.toLowerCase() === listId;
+}
+
+const TROUBLE_TEXTS: Readonly<Record<HotlistTroubleKind, string>> = {
+  STALE: 'was not renewed in time',
+  REFUSED: 'has a last file that was refused',
+  SOURCE: 'has a source that cannot be read',
+};
+
+function ofHotlists(
+  { states, listId }: ConditionOf<'HOTLIST'>,
+  troubles: readonly HotlistTrouble[],
+  now: number,
+): Observation[] {
+  return troubles
+    .filter(({ trouble, hotlistId }) => states.includes(trouble) && isOfList(listId, hotlistId))
+    .map(({ trouble, hotlistId, name, covert }) => ({
+      key: `${trouble}:${hotlistId}`,
+      sample: holding(now),
+      // Alarms are seen by users who must not learn of covert lists.
+      about: {
+        text: `${covert ? 'A covert' : 'The'} hotlist ${TROUBLE_TEXTS[trouble]}`,
+        place: covert ? null : name,
+      },
     }));
 }
 
@@ -276,6 +311,7 @@ const SYSTEM_TEXTS: Readonly<Record<SystemPart, string>> = {
   CLOCK: 'The clock of the service differs from that of the database',
   WEBHOOKS: 'Deliveries of webhooks were given up',
   CHANNEL: 'A channel does not accept messages',
+  DUTY: 'Nobody is on duty who should be told of an alarm',
   SEAL: 'A seal is broken',
 };
 

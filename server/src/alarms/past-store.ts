@@ -73,13 +73,15 @@ export async function readIncidentSpans(
 /** When hits waited for their acknowledgement; the key is the id of the alert. */
 export async function readHitSpans(
   db: Executor,
-  { minPriority }: ConditionOf<'HIT'>,
+  { minPriority, listId }: ConditionOf<'HIT'>,
   { from, until }: Interval,
 ): Promise<Span[]> {
   const { rows } = await db.execute<SpanRow>(sql`
-    SELECT id AS key, ${at(sql`created_at`)} AS "from", ${at(sql`acknowledged_at`)} AS until
-    FROM watchlist_alerts WHERE created_at >= ${moment(from)} AND created_at < ${moment(until)} AND NOT backlog AND ${IS_RELEASED}
-      AND priority >= ${rankOf(minPriority)} ORDER BY created_at LIMIT 5000`);
+    SELECT id AS key, ${at(sql`seen_at`)} AS "from", ${at(sql`acknowledged_at`)} AS until
+    FROM watchlist_alerts CROSS JOIN LATERAL (SELECT coalesce(released_at, created_at) AS seen_at) AS seen
+    WHERE seen_at >= ${moment(from)} AND seen_at < ${moment(until)} AND NOT backlog AND ${IS_RELEASED}
+      AND priority >= ${rankOf(minPriority)} AND ${listId === null ? sql`true` : sql`hotlist_id::text = ${listId.toLowerCase()}`}
+    ORDER BY seen_at LIMIT 5000`);
   return spansOf(rows);
 }
 

@@ -15,6 +15,7 @@ import {
 import { DAY_MS, HOUR_MS } from '@gantry/contract/durations';
 import { MAX_SILENCE_HOURS } from '@gantry/contract/values';
 import { recordActivity } from '../activity/store.ts';
+import { findList } from '../hotlists/store.ts';
 import type { AcknowledgeGroup } from '../notices/acknowledge.ts';
 import { listChannelRows } from '../notices/channels-store.ts';
 import { listRotaRows } from '../notices/rotas-store.ts';
@@ -73,6 +74,10 @@ export async function scopeWarnings(
   tx: Transaction | ActorContext['app']['db'],
   rule: AlarmRuleInput,
 ): Promise<string[]> {
+  if ('listId' in rule.condition && rule.condition.listId !== null) {
+    const list = await findList(tx, null, rule.condition.listId).catch(() => null);
+    if (!list?.isActive) return ['The hotlist is deleted or not in use, so the rule cannot fire'];
+  }
   const { source } = rule.condition;
   const isOfSensors = source.startsWith('SENSOR_') || source === 'TRAFFIC';
   if (!isOfSensors) return [];
@@ -89,10 +94,22 @@ export async function scopeWarnings(
   return found;
 }
 
-async function requireKnown(tx: Transaction, { scope, policyId }: AlarmRuleInput): Promise<void> {
+/** Refuses a list that does not exist, and hits of a covert one, which nobody is told. */
+async function requireList(tx: Transaction, condition: AlarmRuleInput['condition']): Promise<void> {
+  if ((condition.source !== 'HIT' && condition.source !== 'HOTLIST') || condition.listId === null) return;
+  const field = 'condition.listId';
+  const list = await findList(tx, null, condition.listId).catch(() => {
+    throw invalidInput(field, `There is no hotlist with the id ${condition.listId}`);
+  });
+  if (condition.source === 'HIT' && list.covert)
+    throw invalidInput(field, 'Hits of a covert hotlist are never told: name another list');
+}
+
+async function requireKnown(tx: Transaction, { scope, policyId, condition }: AlarmRuleInput): Promise<void> {
   const unknown = await findUnknownInScope(tx, scope);
   const [first] = unknown;
   if (first) throw invalidInput(`scope.${first.field}`, `There is no ${first.noun} with the id ${first.id}`);
+  await requireList(tx, condition);
   if (policyId !== null)
     await getPolicy(tx, policyId).catch(() => {
       throw invalidInput('policyId', 'There is no such policy: give the id of one, or null to tell nobody');

@@ -77,27 +77,30 @@ export interface HitFact extends Record<string, unknown> {
   readonly place: string | null;
   readonly sensorId: string | null;
   readonly locationId: string | null;
-  /** Unix milliseconds. */
-  readonly readAt: number;
+  /** Null for one of the watchlist. */
+  readonly listId: string | null;
+  /** When others than verifiers could see it: its release, or of the watchlist the read; Unix milliseconds. */
+  readonly at: number;
 }
 
 /** How long a hit that nobody acknowledges stays an alarm. */
 const HIT_MS = 86_400_000;
 
-/** The condition for hits of which people may be told: never one that is not released, was rejected, or is of a covert list. */
+/** The condition for hits of which people may be told: never one that is not released, was rejected, was found by looking back, or is of a covert list. */
 export const IS_RELEASED =
   sql.raw(`(hotlist_id IS NULL OR (released_at IS NOT NULL AND state NOT IN ('REJECTED', 'EXPIRED')
-  AND hotlist_id NOT IN (SELECT id FROM hotlists WHERE covert)))`);
+  AND kind IS DISTINCT FROM 'LOOK_BACK' AND hotlist_id NOT IN (SELECT id FROM hotlists WHERE covert)))`);
 
-/** The released hits of a day that nobody acknowledged. Further reads of the vehicle belong to the first. */
+/** The hits that were released within a day that nobody acknowledged. Further reads of the vehicle belong to the first. */
 export async function readHits(db: Executor, now: number): Promise<HitFact[]> {
   // Plan: watchlist_alerts_open.
   const { rows } = await db.execute<HitFact>(sql`
     SELECT alert.id, priority, alert.reason, plate, coalesce(location_name, sensor_name) AS place, sensor_id AS "sensorId",
-      sensors.location_id AS "locationId", (extract(epoch FROM read_at) * 1000)::float8 AS "readAt"
+      sensors.location_id AS "locationId", hotlist_id AS "listId",
+      (extract(epoch FROM coalesce(released_at, read_at)) * 1000)::float8 AS at
     FROM watchlist_alerts AS alert LEFT JOIN sensors ON sensors.id = sensor_id
-    WHERE acknowledged_at IS NULL AND NOT backlog AND ${IS_RELEASED} AND alert.created_at > ${moment(now - HIT_MS)}
-    ORDER BY alert.created_at DESC LIMIT ${MAX_READ}`);
+    WHERE acknowledged_at IS NULL AND NOT backlog AND ${IS_RELEASED} AND coalesce(released_at, alert.created_at) > ${moment(now - HIT_MS)}
+    ORDER BY coalesce(released_at, alert.created_at) DESC LIMIT ${MAX_READ}`);
   return rows;
 }
 
@@ -184,4 +187,15 @@ export async function readBackupAge(db: Executor, now: number): Promise<number |
       (SELECT max(finished_at) FROM backups WHERE status = 'COMPLETED' AND finished_at <= ${moment(now)}),
       (SELECT installed_at FROM settings))) / 3600)::float8 AS hours`);
   return rows[0]?.hours ?? null;
+}
+
+/** The ids of rotas that should have told somebody of an alarm that is firing and not acknowledged. */
+export async function findAskedRotas(db: Executor): Promise<string[]> {
+  const { rows } = await db.execute<{ id: string }>(sql`
+    SELECT DISTINCT target ->> 'rotaId' AS id
+    FROM alarm_groups AS asked JOIN policies ON policies.id = policy_id
+      CROSS JOIN jsonb_array_elements(steps) WITH ORDINALITY AS taken (one, n), jsonb_array_elements(one -> 'to') AS target
+    WHERE closed_at IS NULL AND n <= step AND target ? 'rotaId' AND EXISTS (
+      SELECT FROM alarms WHERE group_id = asked.id AND state = 'FIRING' AND acknowledged_at IS NULL)`);
+  return rows.map(({ id }) => id);
 }

@@ -1,7 +1,8 @@
 import type { AlarmRuleInput, ConditionOf, TriedRule } from '@gantry/contract/alarm-rules';
-import { MAX_TRIED, SYSTEM_THRESHOLDS, type TryRuleInput } from '@gantry/contract/alarm-rules';
+import { MAX_TRIED, type TryRuleInput } from '@gantry/contract/alarm-rules';
 import { describeRule } from '@gantry/contract/alarm-sentences';
 import { HOUR_MS, MINUTE_MS } from '@gantry/contract/durations';
+import { SYSTEM_THRESHOLDS } from '@gantry/contract/values';
 import type { ActorContext } from '../platform/context.ts';
 import type { Executor } from '../platform/database/transaction.ts';
 import { invalidInput } from '../platform/error.ts';

@@ -1,3 +1,4 @@
+import type { HotlistTroubleKind } from '@gantry/contract/alarm-rules';
 import type { Severity } from '@gantry/contract/events';
 import {
   type CreateHotlistInput,
@@ -200,7 +201,8 @@ export async function countLists(db: Executor): Promise<{ lists: number; entries
 export interface HotlistTrouble {
   readonly hotlistId: string;
   readonly name: string;
-  readonly trouble: 'STALE' | 'REFUSED' | 'SOURCE';
+  readonly covert: boolean;
+  readonly trouble: HotlistTroubleKind;
   /** What is wrong, as a sentence. */
   readonly detail: string;
   readonly since: Date;
@@ -211,22 +213,23 @@ export interface HotlistTrouble {
  * @param now Unix milliseconds
  */
 export async function findHotlistTroubles(db: Executor, now: number): Promise<HotlistTrouble[]> {
-  const { rows } = await db.execute<Record<string, string> & Pick<HotlistTrouble, 'trouble'>>(sql`
-    SELECT id, name, 'STALE' AS trouble, ${staleSince} AS since,
+  const { rows } = await db.execute<Record<string, string> & Pick<HotlistTrouble, 'trouble' | 'covert'>>(sql`
+    SELECT id, name, covert, 'STALE' AS trouble, ${staleSince} AS since,
       'Nothing has renewed or confirmed it for ' || stale_after_hours || ' h' AS detail
     FROM hotlists WHERE ${isStaleAt(sql`to_timestamp(${now / 1000}::float8)`)} AND is_active AND deleted_at IS NULL
     UNION ALL
-    SELECT id, name, 'REFUSED', last.at, coalesce(last.error, 'Its last file was refused')
+    SELECT id, name, covert, 'REFUSED', last.at, coalesce(last.error, 'Its last file was refused')
     FROM hotlists, LATERAL (SELECT state, at, error FROM hotlist_imports WHERE hotlist_id = hotlists.id
       AND state NOT IN ('UPLOADED', 'STAGING', 'STAGED', 'CANCELLED') ORDER BY at DESC, id DESC LIMIT 1) AS last
     WHERE last.state IN ('REFUSED', 'FAILED') AND is_active AND deleted_at IS NULL
     UNION ALL
-    SELECT id, name, 'SOURCE', updated_at, source_state ->> 'problem' FROM hotlists
+    SELECT id, name, covert, 'SOURCE', updated_at, source_state ->> 'problem' FROM hotlists
     WHERE source_state ->> 'problem' IS NOT NULL AND is_active AND deleted_at IS NULL
     ORDER BY name, trouble`);
-  return rows.map(({ id = '', name = '', trouble, since = '', detail = '' }) => ({
+  return rows.map(({ id = '', name = '', covert, trouble, since = '', detail = '' }) => ({
     hotlistId: id,
     name,
+    covert,
     trouble,
     detail,
     since: new Date(since),
