@@ -116,6 +116,12 @@ const channels = createRoute({
   validateSearch: readSearch({}),
   component: lazyPage(() => import('../pages/administration/channels/channels-page.tsx'), 'ChannelsPage'),
 });
+const alarmRules = createRoute({
+  getParentRoute: () => administration,
+  path: '/alarms',
+  validateSearch: readSearch({}),
+  component: lazyPage(() => import('../pages/administration/alarms/alarm-rules-page.tsx'), 'AlarmRulesPage'),
+});
 const notices = createRoute({
   getParentRoute: () => administration,
   path: '/notices',
@@ -180,6 +186,7 @@ export const administrationRoutes = administration.addChildren([
   webhooks,
   webhook,
   channels,
+  alarmRules,
   notices,
   rotas,
   storage,

@@ -55,6 +55,7 @@ interface Part {
     | 'roles'
     | 'activity'
     | 'webhooks'
+    | 'alarms'
     | 'channels'
     | 'notices'
     | 'rotas'
@@ -74,6 +75,7 @@ export const parts: readonly Part[] = [
   { to: '/administration/roles', name: 'roles', icon: 'key', permission: 'manageUsers' },
   { to: '/administration/activity', name: 'activity', icon: 'activity', permission: 'manageUsers' },
   { to: '/administration/webhooks', name: 'webhooks', icon: 'link', permission: 'systemSettings' },
+  { to: '/administration/alarms', name: 'alarms', icon: 'alert', permission: 'systemSettings' },
   { to: '/administration/channels', name: 'channels', icon: 'send', permission: 'systemSettings' },
   { to: '/administration/notices', name: 'notices', icon: 'list', permission: 'systemSettings' },
   { to: '/administration/rotas', name: 'rotas', icon: 'users', permission: 'systemSettings' },

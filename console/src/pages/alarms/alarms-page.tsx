@@ -22,6 +22,7 @@ import { usePane } from '../../shared/url/use-pane.ts';
 import { Badge } from '../../ui/badge.tsx';
 import { Button } from '../../ui/button.tsx';
 import { Empty, NoMatch } from '../../ui/empty.tsx';
+import { LinkButton } from '../../ui/links.tsx';
 import { SilenceDialog } from './silence-dialog.tsx';
 
 const keyOf = ({ id }: Alarm): string => id;
@@ -29,10 +30,17 @@ const keyOf = ({ id }: Alarm): string => id;
 /** The alarms: the most urgent first, then the oldest that nobody acknowledged. */
 export function AlarmsPage() {
   const { t } = useTranslation('alarms');
+  const maySet = useMay('systemSettings');
   if (!useMay('manageIncidents')) return <NotAllowed permission={permissionNames.manageIncidents} />;
   return (
     <>
-      <PageHeader title={t('title')} />
+      <PageHeader title={t('title')}>
+        {maySet && (
+          <LinkButton to="/administration/alarms" icon="settings">
+            {t('rules')}
+          </LinkButton>
+        )}
+      </PageHeader>
       <Alarms />
     </>
   );

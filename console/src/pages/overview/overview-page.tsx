@@ -59,6 +59,7 @@ function Content({ isWall }: { readonly isWall: boolean }) {
   const hasIncidents = useHasIncidents();
   return (
     <div className="flex min-h-0 grow flex-col gap-3 overflow-y-auto px-4 py-3">
+      {!isWall && <NobodyTold />}
       <Figures />
       <div
         className={classes(
@@ -79,6 +80,23 @@ function Content({ isWall }: { readonly isWall: boolean }) {
         {hasIncidents && <NewestIncidents />}
       </div>
     </div>
+  );
+}
+
+/** Says to those who can change it that nobody is told of alarms, because there is no channel yet. */
+function NobodyTold() {
+  const { t } = useTranslation('overview');
+  const maySet = useMay('systemSettings');
+  const { data } = useQuery({ ...service.channels.getAll.queryOptions(), enabled: maySet });
+  if (!data || data.channels.length > 0) return null;
+  return (
+    <p className="flex flex-wrap items-center gap-x-2 rounded-md border bg-surface px-3 py-1.5">
+      <Icon name="muted" className="text-muted" />
+      {t('nobodyTold.text')}
+      <Link to="/administration/alarms" className="text-accent underline">
+        {t('nobodyTold.action')}
+      </Link>
+    </p>
   );
 }
 
