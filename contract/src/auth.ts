@@ -48,7 +48,7 @@ export const loginMethods = z.object({
     .describe('null: no OpenID Connect provider is configured.'),
   passwordReset: z
     .boolean()
-    .describe('Whether `auth.requestPasswordReset` sends e-mail: `SMTP_URL` and `WEB_ORIGIN` are set.'),
+    .describe('Whether `auth.requestPasswordReset` sends e-mail: `SMTP_URL` and `PUBLIC_URL` are set.'),
 });
 export type LoginMethods = z.infer<typeof loginMethods>;
 

@@ -19,11 +19,11 @@ type Context = RequestContext<Core & AuthServices>;
 const TOKEN_BYTES = 16;
 
 /**
- * Where the console is, for the link in the e-mail; null if there is no mail server or `WEB_ORIGIN` is unset. The Host of the
+ * Where the console is, for the link in the e-mail; null if there is no mail server or `PUBLIC_URL` is unset. The Host of the
  * request is not used, because whoever asks for a link chooses it.
  */
 function originOfLinks({ config, mailer }: { config: Config; mailer: Mailer }): string | null {
-  return mailer.isConfigured ? (config.WEB_ORIGIN ?? null) : null;
+  return mailer.isConfigured ? (config.PUBLIC_URL ?? null) : null;
 }
 
 /** Whether users can set a new password by e-mail. */

@@ -148,7 +148,9 @@ export const configKeys = {
     ),
   WEB_ORIGIN: origin('an origin such as https://gantry.example.org')
     .optional()
-    .describe('Origin of the web application. It and its www variant may call the API from a browser.'),
+    .describe(
+      'Origin of a web application on another origin than the service. It and its www variant may call the API from a browser. Links lead to `PUBLIC_URL`.',
+    ),
   PREVIEW_ORIGINS: z
     .string()
     .default('')
@@ -310,7 +312,7 @@ export const configKeys = {
   PUBLIC_URL: origin('an address such as https://gantry.example.org')
     .optional()
     .describe(
-      'Address under which users reach the console, for links in messages about alarms. Unset: messages contain no links, and alarms cannot be acknowledged by one.',
+      'Address under which users reach the console, for the links in e-mail and in messages about alarms. Unset: there are no links, so alarms cannot be acknowledged and passwords not be set by one.',
     ),
   SMTP_URL: url('smtps://user:password@mail.example.org', /^smtps?$/)
     .refine((value) => mailServerFlaw(value) === null, {
