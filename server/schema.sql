@@ -797,6 +797,20 @@ CREATE TABLE recovery_codes (
   code_hash text NOT NULL
 );
 
+CREATE TABLE report_dispatches (
+  id uuid NOT NULL DEFAULT gen_random_uuid(),
+  report_id uuid NOT NULL,
+  schedule_id uuid NOT NULL,
+  kind text COLLATE "C" NOT NULL,
+  recipient text NOT NULL,
+  status text COLLATE "C" NOT NULL DEFAULT 'PENDING'::text,
+  attempts integer NOT NULL DEFAULT 0,
+  due_at timestamp(3) with time zone NOT NULL DEFAULT now(),
+  last_error text,
+  created_at timestamp(3) with time zone NOT NULL DEFAULT now(),
+  sent_at timestamp(3) with time zone
+);
+
 CREATE TABLE report_schedules (
   id uuid NOT NULL DEFAULT gen_random_uuid(),
   kind text COLLATE "C" NOT NULL,
@@ -814,7 +828,8 @@ CREATE TABLE report_schedules (
   created_at timestamp(3) with time zone NOT NULL DEFAULT now(),
   updated_at timestamp(3) with time zone NOT NULL DEFAULT now(),
   hides_plates boolean NOT NULL DEFAULT false,
-  csv jsonb
+  csv jsonb,
+  send_to jsonb
 );
 
 CREATE TABLE reports (
@@ -1457,6 +1472,10 @@ ALTER TABLE policies ADD CONSTRAINT policies_group_wait_s_check CHECK ((group_wa
 ALTER TABLE policies ADD CONSTRAINT policies_repeat_minutes_check CHECK ((repeat_minutes > 0));
 ALTER TABLE recovery_codes ADD CONSTRAINT recovery_codes_pkey PRIMARY KEY (user_id, code_hash);
 ALTER TABLE recovery_codes ADD CONSTRAINT recovery_codes_user_id_fkey FOREIGN KEY (user_id) REFERENCES users(id) ON DELETE CASCADE;
+ALTER TABLE report_dispatches ADD CONSTRAINT report_dispatches_report_id_kind_recipient_key UNIQUE (report_id, kind, recipient);
+ALTER TABLE report_dispatches ADD CONSTRAINT report_dispatches_pkey PRIMARY KEY (id);
+ALTER TABLE report_dispatches ADD CONSTRAINT report_dispatches_kind_check CHECK ((kind = ANY (ARRAY['EMAIL'::text, 'USER'::text, 'FOLDER'::text])));
+ALTER TABLE report_dispatches ADD CONSTRAINT report_dispatches_status_check CHECK ((status = ANY (ARRAY['PENDING'::text, 'SENT'::text, 'FAILED'::text])));
 ALTER TABLE report_schedules ADD CONSTRAINT report_schedules_pkey PRIMARY KEY (id);
 ALTER TABLE report_schedules ADD CONSTRAINT report_schedules_day_of_month_check CHECK (((day_of_month >= 1) AND (day_of_month <= 31)));
 ALTER TABLE report_schedules ADD CONSTRAINT report_schedules_every_check CHECK ((every = ANY (ARRAY['DAILY'::text, 'WEEKLY'::text, 'MONTHLY'::text])));
@@ -1620,6 +1639,8 @@ CREATE INDEX notices_of_recipient ON public.notices USING btree (channel_id, rec
 CREATE UNIQUE INDEX notices_once ON public.notices USING btree (group_id, step, kind, announced_for, channel_id, recipient) WHERE (group_id IS NOT NULL);
 CREATE UNIQUE INDEX notices_once_per_step ON public.notices USING btree (group_id, step, channel_id, recipient) WHERE (kind = ANY (ARRAY['FIRST'::text, 'ESCALATED'::text]));
 CREATE INDEX oidc_logins_expiry ON public.oidc_logins USING btree (expires_at);
+CREATE INDEX report_dispatches_by_schedule ON public.report_dispatches USING btree (schedule_id);
+CREATE INDEX report_dispatches_due ON public.report_dispatches USING btree (kind, due_at) WHERE (status = 'PENDING'::text);
 CREATE INDEX report_schedules_due ON public.report_schedules USING btree (next_run_at) WHERE enabled;
 CREATE INDEX reports_by_creation ON public.reports USING btree (created_at, id);
 CREATE INDEX reports_unfinished ON public.reports USING btree (created_at, id) WHERE (status = ANY (ARRAY['QUEUED'::text, 'RUNNING'::text]));

@@ -2,6 +2,7 @@ import { z } from 'zod';
 import { eventType, lookUpReason, passageFilters, severity, storedDirection, storedLane } from './events.ts';
 import { id, storedId } from './id.ts';
 import { incidentStatus, incidentType } from './incidents.ts';
+import { noticeLanguage } from './notices.ts';
 import { pageTotals, paging } from './page.ts';
 import { person } from './person.ts';
 import { PLATE_RULES } from './plate.ts';
@@ -9,6 +10,7 @@ import { showsPlate } from './plate-fields.ts';
 import { sensorType } from './sensors.ts';
 import { trimmedText } from './text.ts';
 import { timeInput } from './time.ts';
+import { email } from './users.ts';
 import {
   dayFieldOf,
   filtersOfKind,
@@ -190,6 +192,88 @@ export function missingDay(schedule: When): 'weekday' | 'dayOfMonth' | null {
   return field !== null && schedule[field] === null ? field : null;
 }
 
+/** Maximum number of recipients of the reports of one schedule. */
+export const MAX_REPORT_RECIPIENTS = 20;
+
+/** Maximum size of a file that is attached to an e-mail, in bytes. */
+export const MAX_ATTACHMENT_BYTES = 10_000_000;
+
+const FOLDER_NAME = /^[\p{L}\p{N}](?:[\p{L}\p{M}\p{N} _.-]{0,58}[\p{L}\p{M}\p{N}_-])?$/u;
+
+const sendToFields = z.object({
+  emails: z
+    .array(email)
+    .max(MAX_REPORT_RECIPIENTS)
+    .describe(`Addresses; with \`userIds\`, at most ${MAX_REPORT_RECIPIENTS}.`),
+  userIds: z.array(storedId).max(MAX_REPORT_RECIPIENTS).describe('Users, at the address of their account.'),
+  folder: trimmedText(60)
+    .refine(
+      (name) => FOLDER_NAME.test(name),
+      'Name a folder with letters, digits, blanks, dots, hyphens and underscores; the first must be a letter or a digit, the last no dot',
+    )
+    .nullable()
+    .describe(
+      'A folder in `DATA_DIR/reports-out` of the machine that makes the report. Each file has the id of its report in its name.',
+    ),
+  withPlates: z
+    .boolean()
+    .describe(
+      'Whether the files may show number plates. Otherwise they are made as for a role in `HIDE_PLATES_FROM`. Users of such a role are sent no file with plates in any case.',
+    ),
+  language: noticeLanguage.describe('Of the e-mail.'),
+});
+
+const sendToInput = sendToFields
+  .extend({
+    emails: sendToFields.shape.emails.default([]),
+    userIds: sendToFields.shape.userIds.default([]),
+    folder: sendToFields.shape.folder.default(null),
+    withPlates: sendToFields.shape.withPlates.default(false),
+    language: sendToFields.shape.language.default('en'),
+  })
+  .superRefine(({ emails, userIds, folder }, ctx) => {
+    const refuse = (path: string, message: string) => ctx.addIssue({ code: 'custom', path: [path], message });
+    if (emails.length + userIds.length > MAX_REPORT_RECIPIENTS)
+      refuse('emails', `Name at most ${MAX_REPORT_RECIPIENTS} recipients`);
+    if (new Set(emails).size < emails.length) refuse('emails', 'Name each address once');
+    if (new Set(userIds).size < userIds.length) refuse('userIds', 'Name each user once');
+    if (emails.length + userIds.length === 0 && folder === null)
+      refuse('emails', 'Name a recipient or a folder, or set `sendTo` to null');
+  })
+  .nullable();
+
+const SEND_TO =
+  'Where each report is sent once it is DONE; null: nowhere. To others than the user, it requires the permission Manage Reports of Others.';
+
+/** Where the reports of a schedule are sent. */
+export type SendTo = z.infer<typeof sendToFields>;
+
+/** Whether a report was sent: PENDING may become either of the others, which are final. */
+export const dispatchStatuses = ['PENDING', 'SENT', 'FAILED'] as const;
+export type DispatchStatus = (typeof dispatchStatuses)[number];
+/** EMAIL: an address. USER: a user. FOLDER: a folder. */
+export const dispatchKinds = ['EMAIL', 'USER', 'FOLDER'] as const;
+export type DispatchKind = (typeof dispatchKinds)[number];
+
+const lastSent = z.object({
+  reportId: z.string(),
+  status: reportStatus.describe('Of the report. It is sent once it is DONE.'),
+  error: z.string().nullable().describe('Why the report FAILED.'),
+  dueAt: z.date().describe('When the run was due.'),
+  recipients: z.array(
+    z.object({
+      kind: z.enum(dispatchKinds),
+      recipient: z.string().describe('The address, the name of the user, or the folder.'),
+      status: z.enum(dispatchStatuses),
+      attempts: z.number(),
+      error: z.string().nullable().describe('Why the last attempt failed; null after a success.'),
+      dueAt: z.date().nullable().describe('When the next attempt is due; null if there is none.'),
+      sentAt: z.date().nullable(),
+    }),
+  ),
+});
+export type LastSent = z.infer<typeof lastSent>;
+
 export const createScheduleInput = z
   .object({
     kind: reportKind,
@@ -201,6 +285,7 @@ export const createScheduleInput = z
     weekday: when.weekday.default(null),
     dayOfMonth: when.dayOfMonth.default(null),
     enabled: z.boolean().default(true),
+    sendTo: sendToInput.default(null).describe(SEND_TO),
     ...lookUpReason,
   })
   .superRefine((schedule, ctx) => {
@@ -222,6 +307,7 @@ export const updateScheduleInput = z.object({
   weekday: when.weekday.optional(),
   dayOfMonth: when.dayOfMonth.optional(),
   enabled: z.boolean().optional(),
+  sendTo: sendToInput.optional().describe(`Replaces it as a whole. ${SEND_TO}`),
   ...lookUpReason,
 });
 export type UpdateScheduleInput = z.infer<typeof updateScheduleInput>;
@@ -234,6 +320,16 @@ export const reportSchedule = z.object({
   csv,
   ...when,
   enabled: z.boolean(),
+  sendTo: sendToFields
+    .nullable()
+    .describe(
+      'Where its reports are sent; null: nowhere, or the user is neither its creator nor may manage the reports of others.',
+    ),
+  lastSent: lastSent
+    .nullable()
+    .describe(
+      'The last run and what became of sending it; null where `sendTo` is null, and before the first run.',
+    ),
   timezone: z.string(),
   nextRunAt: z.date().nullable().describe('null while the schedule is disabled.'),
   lastRunAt: z.date().nullable().describe('When the last run was due.'),

@@ -154,6 +154,7 @@ describe('the steps to a cluster', () => {
       'plate_keys',
       'policies',
       'recovery_codes',
+      'report_dispatches',
       'report_schedules',
       'reports',
       'retention_removals',

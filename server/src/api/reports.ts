@@ -98,10 +98,10 @@ export const reportsRouter = router({
     .meta({ summary: 'List report schedules, newest first' })
     .input(listSchedulesInput)
     .output(schedulesPage)
-    .query(async ({ ctx: { app }, input }) => {
+    .query(async ({ ctx: { app, actor }, input }) => {
       const { items, total } = await listSchedules(app.db, input);
       return {
-        schedules: await showSchedules(app.db, items),
+        schedules: await showSchedules(app.db, items, actor),
         total,
         pageCount: pageCount(total, input.take),
       };
@@ -111,7 +111,7 @@ export const reportsRouter = router({
     .meta({
       summary: 'Schedule a daily, weekly or monthly report',
       notes:
-        'Each report covers the whole previous day, week (beginning on the first day of the week in the settings) or month. If several runs were missed while the service was down, only the last of them is made. A filter by plate is recorded in the activity log, as a search for it is.',
+        'Each report covers the whole previous day, week (beginning on the first day of the week in the settings) or month. If several runs were missed while the service was down, only the last of them is made. A filter by plate is recorded in the activity log, as a search for it is. With `sendTo`, each report is sent by e-mail or put into a folder once it is DONE, and again after a failure for about a day; `lastSent` of the schedule says what became of it. A file of more than 10 MB is not attached; the e-mail says where to download it, which requires a login.',
     })
     .input(createScheduleInput)
     .output(reportSchedule)

@@ -21,22 +21,24 @@ interface Named {
   readonly settings: { readonly timezone: string };
 }
 
+/** The first and the last day of a report, such as 2026-01-31; one if they are the same. */
+export function daysOf({ startsAt, endsAt, settings }: Pick<Named, 'startsAt' | 'endsAt' | 'settings'>) {
+  const days = [startsAt.getTime(), endsAt.getTime() - 1].map((moment) =>
+    DateTime.fromMillis(moment, { zone: settings.timezone }).toFormat('yyyy-MM-dd'),
+  );
+  return [...new Set(days)];
+}
+
 /** The file name of a report, with its kind and its days. */
-export function fileNameOf({ kind, format, startsAt, endsAt, settings }: Named): string {
-  const day = (moment: number): string => {
-    const local = DateTime.fromMillis(moment, { zone: settings.timezone });
-    return local.toFormat('yyyy-MM-dd');
-  };
-  const [first, last] = [day(startsAt.getTime()), day(endsAt.getTime() - 1)];
-  const days = first === last ? first : `${first}_${last}`;
-  return `${kind.toLowerCase().replaceAll('_', '-')}_${days}.${format.toLowerCase()}`;
+export function fileNameOf({ kind, format, ...range }: Named): string {
+  return `${kind.toLowerCase().replaceAll('_', '-')}_${daysOf(range).join('_')}.${format.toLowerCase()}`;
 }
 
 /**
  * The media type of each format. Separate from the writers, which take long to load and are needed only in the
  * thread.
  */
-const contentTypes: Readonly<Record<ReportFormat, string>> = {
+export const contentTypes: Readonly<Record<ReportFormat, string>> = {
   CSV: 'text/csv; charset=utf-8',
   XLSX: 'application/vnd.openxmlformats-officedocument.spreadsheetml.sheet',
   PDF: 'application/pdf',

@@ -1,9 +1,9 @@
 import { createReadStream, createWriteStream } from 'node:fs';
-import { mkdir, open, readdir, rename, rm, stat } from 'node:fs/promises';
+import { chmod, copyFile, link, mkdir, open, readdir, rename, rm, stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { Readable, Writable } from 'node:stream';
 import { syncFolder } from '@gantry/embedded-postgres/data-folder';
-import { ignoreErrno } from '@gantry/embedded-postgres/errno';
+import { hasErrno, ignoreErrno } from '@gantry/embedded-postgres/errno';
 import { machineTime } from '../platform/machine-time.ts';
 
 const DRAFT = '.part';
@@ -45,6 +45,26 @@ export class ReportFiles {
     return { size, stream: createReadStream('', { fd: handle, autoClose: true }) };
   }
 
+  /**
+   * Copies a file into a folder for others, completely or not at all. A file of that name stays as it is.
+   * @returns false when the file is not on this machine
+   */
+  async copyTo(key: string, folder: string, name: string): Promise<boolean> {
+    await mkdir(folder, { recursive: true, mode: 0o750 });
+    const [path, draft] = [join(folder, name), join(folder, `.${name}${DRAFT}`)];
+    if (await ignoreErrno(stat(path), 'ENOENT')) return true;
+    try {
+      if ((await ignoreErrno(copied(this.#pathOf(key), draft), 'ENOENT')) === undefined) return false;
+      await chmod(draft, 0o640);
+      await synchronise(draft);
+      await place(draft, path);
+      await syncFolder(folder);
+      return true;
+    } finally {
+      await rm(draft, { force: true });
+    }
+  }
+
   /** Removes the file, complete or not. */
   async remove(key: string): Promise<void> {
     const path = this.#pathOf(key);
@@ -70,6 +90,25 @@ export class ReportFiles {
     return join(this.#folder, key);
   }
 }
+
+async function copied(from: string, to: string): Promise<true> {
+  await copyFile(from, to);
+  return true;
+}
+
+/** Gives a file its name, at once and never in place of another. */
+async function place(draft: string, path: string): Promise<void> {
+  try {
+    await link(draft, path);
+  } catch (error) {
+    if (hasErrno(error, 'EEXIST')) return;
+    // The file system, such as a share of another machine, has no links.
+    if (!NO_LINKS.some((errno) => hasErrno(error, errno))) throw error;
+    await rename(draft, path);
+  }
+}
+
+const NO_LINKS = ['EPERM', 'ENOTSUP', 'EOPNOTSUPP', 'ENOSYS'];
 
 /** @returns the size of the file in bytes */
 async function synchronise(path: string): Promise<number> {

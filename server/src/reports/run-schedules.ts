@@ -34,7 +34,7 @@ async function runOne(tx: Transaction, now: number, among: readonly ReportKind[]
   const settings = await getTimezoneSettings(tx);
   const schedule = await takeDueSchedule(tx, settings.timezone, among);
   if (!schedule) return false;
-  const { id: scheduleId, kind, format, filters, csv, createdBy, every, hidesPlates } = schedule;
+  const { id: scheduleId, kind, format, filters, csv, createdBy, every, sendTo } = schedule;
   // The query that found it due used the same clock a moment earlier.
   const at = Math.max(now, schedule.nextRunAt?.getTime() ?? now);
   const due = lastRun(schedule, settings.timezone, at);
@@ -48,7 +48,7 @@ async function runOne(tx: Transaction, now: number, among: readonly ReportKind[]
     csv,
     settings,
     createdBy,
-    hidesPlates,
+    hidesPlates: schedule.hidesPlates || (sendTo !== null && !sendTo.withPlates),
     scheduleId,
     dueAt: new Date(due),
   });

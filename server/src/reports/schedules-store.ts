@@ -1,5 +1,6 @@
 import { isUuid } from '@gantry/contract/id';
 import type { Page } from '@gantry/contract/page';
+import { mayDo } from '@gantry/contract/permissions';
 import {
   type ListSchedulesInput,
   MAX_REPORT_SCHEDULES,
@@ -8,20 +9,38 @@ import {
 } from '@gantry/contract/reports';
 import { and, asc, count, desc, eq, gt, inArray, lte, ne, or, sql } from 'drizzle-orm';
 import { findNames } from '../accounts/names-store.ts';
+import type { Actor } from '../platform/context.ts';
 import { reportSchedules } from '../platform/database/tables.ts';
 import type { Executor, Transaction } from '../platform/database/transaction.ts';
 import { AppError, notFound } from '../platform/error.ts';
+import { findLastSent } from './dispatches-store.ts';
 
 export type ScheduleRow = typeof reportSchedules.$inferSelect;
 export type NewSchedule = typeof reportSchedules.$inferInsert;
 
-/** Rows as the API returns them, with the names of users. */
-export async function showSchedules(db: Executor, rows: readonly ScheduleRow[]): Promise<ReportSchedule[]> {
+/** Rows as the API returns them to a user, with the names of users. */
+export async function showSchedules(
+  db: Executor,
+  rows: readonly ScheduleRow[],
+  { id: userId, role }: Pick<Actor, 'id' | 'role'>,
+): Promise<ReportSchedule[]> {
   const nameOf = await findNames(
     db,
     rows.map(({ createdBy }) => createdBy),
   );
-  return rows.map((row) => ({ ...row, createdBy: nameOf(row.createdBy) }));
+  // Addresses are shown to those who may change them.
+  const shows = ({ sendTo, createdBy }: ScheduleRow): boolean =>
+    sendTo !== null && (createdBy === userId || mayDo(role, 'manageReports'));
+  const lastSent = await findLastSent(
+    db,
+    rows.filter(shows).map(({ id }) => id),
+  );
+  return rows.map((row) => ({
+    ...row,
+    createdBy: nameOf(row.createdBy),
+    sendTo: shows(row) ? row.sendTo : null,
+    lastSent: lastSent.get(row.id) ?? null,
+  }));
 }
 
 /** @throws AppError `badRequest` when the maximum number of schedules is reached */

@@ -5,6 +5,8 @@ import { channels } from '../platform/database/notify.ts';
 import type { Database } from '../platform/database/pool.ts';
 import type { Foundation } from '../platform/start.ts';
 import { scheduledKinds } from '../system/features.ts';
+import { startDispatching } from './dispatch.ts';
+import { removeOrphanDispatches } from './dispatches-store.ts';
 import { ReportFiles } from './files.ts';
 import { runDueSchedules } from './run-schedules.ts';
 import { createReportRunner } from './runner.ts';
@@ -35,9 +37,10 @@ export interface ReportServices {
  * queue.
  */
 export function startReports(
-  { core: { config, db, log, clock, timings }, listener, resources }: Foundation,
+  { core, listener, resources }: Foundation,
   connectionString: string,
 ): ReportServices {
+  const { config, db, log, clock, timings } = core;
   const folder = join(config.DATA_DIR, 'reports');
   const files = new ReportFiles(folder);
   const makeReport = createReportMaker({ connectionString, folder, now: clock.now });
@@ -55,10 +58,21 @@ export function startReports(
       async sweep() {
         await runDueSchedules(db, log, scheduledKinds(config));
         await requeueAbandonedReports(db, timings.reportDeadMs);
-        if (rounds++ % ROUNDS_BETWEEN_CLEARING === 0) await removeOrphanFiles(db, files, LEFT_OVER_MS);
+        if (rounds++ % ROUNDS_BETWEEN_CLEARING === 0) {
+          await removeOrphanFiles(db, files, LEFT_OVER_MS);
+          await removeOrphanDispatches(db);
+        }
         runner.wake();
         return hasOpenReports(db);
       },
+    }),
+  );
+  resources.use(
+    startDispatching({
+      ...{ app: core, files, listener },
+      outFolder: (name) => join(config.DATA_DIR, 'reports-out', name),
+      sweepMs: timings.sweepReportsMs,
+      mailMs: timings.mailMs,
     }),
   );
   return { reportFiles: files };

@@ -4,9 +4,11 @@ import { type ListReportsInput, MAX_UNFINISHED_REPORTS } from '@gantry/contract/
 import { and, count, desc, eq, inArray, sql } from 'drizzle-orm';
 import { claimableIds } from '../platform/database/jobs.ts';
 import { channels, notify } from '../platform/database/notify.ts';
+import type { Database } from '../platform/database/pool.ts';
 import { reports } from '../platform/database/tables.ts';
-import type { Executor, Transaction } from '../platform/database/transaction.ts';
+import { type Executor, inTransaction, type Transaction } from '../platform/database/transaction.ts';
 import { AppError, notFound } from '../platform/error.ts';
+import { insertDispatches } from './dispatches-store.ts';
 
 export type ReportRow = typeof reports.$inferSelect;
 type NewReport = Pick<
@@ -194,13 +196,21 @@ type Outcome =
   | { status: 'DONE'; fileKey: string; size: number; rowCount: number }
   | { status: 'FAILED'; error: string };
 
-/** Records the result. @returns whether it counts; false when the report was cancelled, deleted or taken over before */
-export async function settleReport(db: Executor, attempt: Attempt, outcome: Outcome): Promise<boolean> {
-  const { rowCount: changed } = await db
-    .update(reports)
-    .set({ ...outcome, finishedAt: sql`now()`, ...(outcome.status === 'DONE' && { progress: 1 }) })
-    .where(isUnderWay(attempt));
-  return changed === 1;
+/**
+ * Records the result, and has the report of a schedule sent.
+ * @returns whether it counts; false when the report was cancelled, deleted or taken over before
+ */
+export function settleReport(db: Database, attempt: Attempt, outcome: Outcome): Promise<boolean> {
+  return inTransaction(db, async (tx) => {
+    const [settled] = await tx
+      .update(reports)
+      .set({ ...outcome, finishedAt: sql`now()`, ...(outcome.status === 'DONE' && { progress: 1 }) })
+      .where(isUnderWay(attempt))
+      .returning({ id: reports.id, scheduleId: reports.scheduleId });
+    if (settled && settled.scheduleId !== null && outcome.status === 'DONE')
+      await insertDispatches(tx, settled.id, settled.scheduleId);
+    return settled !== undefined;
+  });
 }
 
 /** Returns a report that this process cannot finish, without counting the attempt. */

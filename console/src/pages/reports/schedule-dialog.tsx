@@ -11,9 +11,11 @@ import { KeptState } from '../../shared/form/use-kept.tsx';
 import { useNotices } from '../../shared/notices/notices.tsx';
 import { PlateReasonField } from '../../shared/service/plates.tsx';
 import { api, service } from '../../shared/service/service.ts';
+import { useMay } from '../../shared/session/session.ts';
 import { useServiceTime } from '../../shared/time/use-time.ts';
 import { type Content, ContentFields } from './content-fields.tsx';
 import { setFilters } from './report-filters.ts';
+import { readSendTo, SendToFields } from './send-to-fields.tsx';
 import { type When, WhenFields } from './when-fields.tsx';
 
 interface ScheduleDialogProps {
@@ -36,6 +38,7 @@ export function ScheduleDialog({ schedule: given, onClose }: ScheduleDialogProps
   const { t } = useTranslation('reports');
   const { say } = useNotices();
   const { zone } = useServiceTime();
+  const mayManage = useMay('manageReports');
   const client = useQueryClient();
   const [content, setContent] = useState<Content>(
     schedule ?? { kind: 'DAILY_SUMMARY', format: 'PDF', filters: {} },
@@ -63,6 +66,7 @@ export function ScheduleDialog({ schedule: given, onClose }: ScheduleDialogProps
         weekday: field === 'weekday' ? when.weekday : null,
         dayOfMonth: field === 'dayOfMonth' ? when.dayOfMonth : null,
         enabled: when.enabled,
+        sendTo: mayManage ? readSendTo(entered, schedule?.sendTo ?? null) : (schedule?.sendTo ?? null),
         reason: entered.text('reason') || undefined,
       };
     },
@@ -95,6 +99,7 @@ export function ScheduleDialog({ schedule: given, onClose }: ScheduleDialogProps
       {Boolean(content.filters.licensePlateNumber) && <PlateReasonField error={form.errorOf('reason')} />}
       <KeptState name="when" value={when} onRestore={setWhen} />
       <WhenFields when={when} onChange={setWhen} />
+      {mayManage && <SendToFields sendTo={schedule?.sendTo ?? null} errorOf={form.errorOf} />}
       <p className="text-sm text-muted">
         {t('schedules.covers')} {t('generate.zone')} <bdi>{zone}</bdi>
       </p>

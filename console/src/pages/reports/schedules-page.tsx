@@ -18,6 +18,7 @@ import { Empty } from '../../ui/empty.tsx';
 import { useShortcuts } from '../../ui/shortcuts.tsx';
 import { ReportsFrame } from './reports-frame.tsx';
 import { ScheduleDialog } from './schedule-dialog.tsx';
+import { LastSent } from './send-to-fields.tsx';
 import { hourText, weekdayName } from './when-fields.tsx';
 
 const keyOf = ({ id }: ReportSchedule): string => id;
@@ -185,6 +186,19 @@ function useScheduleColumns({ mayChange, onEdit, onDelete }: Options): readonly 
         width: '11.5rem',
         wideOnly: true,
       }),
+      {
+        id: 'sent',
+        header: t('sendTo.last'),
+        csv: ({ lastSent }) =>
+          (lastSent?.recipients ?? [])
+            .map(({ recipient, status, error }) =>
+              [recipient, t(`sendTo.statuses.${status}`), error].filter(Boolean).join(': '),
+            )
+            .join('; '),
+        width: '12rem',
+        wideOnly: true,
+        cell: ({ lastSent }) => <LastSent last={lastSent} />,
+      },
       textColumn('by', t('files.by'), ({ createdBy }) => createdBy?.name, { wideOnly: true, width: '10rem' }),
       ...(mayChange ? [actions] : []),
     ];

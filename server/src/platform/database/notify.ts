@@ -39,6 +39,8 @@ export const channels = {
   messages: 'gantry_messages',
   /** A report was requested. */
   reports: 'gantry_reports',
+  /** A report is to be sent: by e-mail or into a folder, as the message says. */
+  reportDispatches: 'gantry_report_dispatches',
 } as const;
 export type Channel = (typeof channels)[keyof typeof channels];
 

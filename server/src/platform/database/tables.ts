@@ -23,12 +23,15 @@ import type { Role } from '@gantry/contract/permissions';
 import type { Assignment, MeasuringPoint, StoredChannel } from '@gantry/contract/points';
 import type {
   CsvChoice,
+  DispatchKind,
+  DispatchStatus,
   ReportFileKind,
   ReportFilters,
   ReportFormat,
   ReportKind,
   ReportPeriod,
   ReportStatus,
+  SendTo,
 } from '@gantry/contract/reports';
 import type { RotaLayer, StoredOverride } from '@gantry/contract/rotas';
 import type { Sensor, SensorStatus, SensorType } from '@gantry/contract/sensors';
@@ -562,4 +565,19 @@ export const reportSchedules = pgTable('report_schedules', {
   updatedAt: moment('updated_at').notNull().defaultNow(),
   hidesPlates: boolean('hides_plates').notNull().default(false),
   csv: jsonb('csv').$type<CsvChoice>(),
+  sendTo: jsonb('send_to').$type<SendTo>(),
+});
+
+export const reportDispatches = pgTable('report_dispatches', {
+  id: uuid('id').primaryKey().defaultRandom(),
+  reportId: uuid('report_id').notNull(),
+  scheduleId: uuid('schedule_id').notNull(),
+  kind: text('kind').$type<DispatchKind>().notNull(),
+  recipient: text('recipient').notNull(),
+  status: text('status').$type<DispatchStatus>().notNull().default('PENDING'),
+  attempts: integer('attempts').notNull().default(0),
+  dueAt: moment('due_at').notNull().defaultNow(),
+  lastError: text('last_error'),
+  createdAt: moment('created_at').notNull().defaultNow(),
+  sentAt: moment('sent_at'),
 });
