@@ -1,6 +1,5 @@
 import type { Hit, HitDetail } from '@gantry/contract/hits';
 import type { Hotlist, HotlistEntry, HotlistImport, HotlistLookBack } from '@gantry/contract/hotlists';
-import type { Hotlist, HotlistEntry, HotlistLookBack } from '@gantry/contract/hotlists';
 import { plateKey } from '@gantry/contract/plate';
 import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';

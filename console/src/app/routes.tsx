@@ -160,7 +160,10 @@ const watchlist = createRoute({
 const hits = createRoute({
   getParentRoute: () => shell,
   path: '/hits',
-  validateSearch: readSearch({ state: oneOf(['ALL', 'NEW', 'CONFIRMED', 'REJECTED', 'EXPIRED']), hit: text() }),
+  validateSearch: readSearch({
+    state: oneOf(['ALL', 'NEW', 'CONFIRMED', 'REJECTED', 'EXPIRED']),
+    hit: text(),
+  }),
   component: lazyPage(() => import('../pages/hits/hits-page.tsx'), 'HitsPage', 'hits'),
 });
 

@@ -127,9 +127,8 @@ async function stage(parts: ImportParts, row: ImportRow): Promise<void> {
   }
   await clearStaged(db, row.id);
   const read = await readFile(parts, row, template);
-  const alike = await findTooManyAlike(db, staged);
   const repeated = await keepLastLines(db, row.id, read.lines);
-  const alike = await findTooManyAlike(db, row.id);
+  const alike = await findTooManyAlike(db, staged);
   if (alike !== null)
     throw new UnreadableFile(
       `The list would have more than ${MAX_HOTLIST_ALIKE} entries for plates such as ${alike}: list each plate once`,

@@ -152,16 +152,12 @@ export async function compareStaged(db: Executor, staged: StagedImport): Promise
       count(*) FILTER (WHERE entries.row_hash = staged.row_hash) AS same,
       count(*) FILTER (WHERE staged.id IS NULL) AS removed,
       count(*) FILTER (WHERE staged.id IS NULL AND entries.plate_key LIKE '%*%') AS patterns
-    FROM (${distinct(importId)}) AS staged FULL JOIN (${inForce(hotlistId)}) AS entries USING (id)`);
+    FROM (${stagedOf(importId)}) AS staged FULL JOIN (${inForce(hotlistId)}) AS entries USING (id)`);
   const found = rows[0] ?? { staged: 0, added: 0, changed: 0, removed: 0, same: 0, patterns: 0 };
   const { patterns } = found;
   if (mode === 'RESTORE') return found;
   if (mode === 'COMPLETE')
     return { ...found, removed: found.removed - patterns, same: found.same + patterns };
-      count(*) FILTER (WHERE staged.id IS NULL) AS removed
-    FROM (${stagedOf(importId)}) AS staged FULL JOIN (${inForce(hotlistId)}) AS entries USING (id)`);
-  const found = rows[0] ?? { staged: 0, added: 0, changed: 0, removed: 0, same: 0 };
-  if (mode === 'COMPLETE') return found;
   const { rows: counted } = await db.execute<{ n: number; all: number }>(sql`
     SELECT count(*) FILTER (WHERE ${isEnded(staged)}) AS n, count(*) AS all FROM (${inForce(hotlistId)}) AS entries`);
   const { n = 0, all = 0 } = counted[0] ?? {};
@@ -182,10 +178,8 @@ export async function findTooManyAlike(
       AND id NOT IN (SELECT id FROM hotlist_staged WHERE import_id = ${importId}::uuid)`;
   const { rows } = await db.execute<{ plate: string }>(sql`
     SELECT max(plate) AS plate FROM (
-      SELECT plate, confusable_key FROM (${distinct(importId)}) AS staged ${mode === 'ADD' ? kept : sql``}) AS listed
+      SELECT plate, confusable_key FROM (${stagedOf(importId)}) AS staged ${mode === 'ADD' ? kept : sql``}) AS listed
     GROUP BY confusable_key HAVING count(*) > ${MAX_HOTLIST_ALIKE} LIMIT 1`);
-    SELECT max(plate) AS plate FROM (${stagedOf(importId)}) AS staged
-    GROUP BY confusable_key HAVING count(*) > ${MAX_ALIKE} LIMIT 1`);
   return rows[0]?.plate ?? null;
 }
 
@@ -197,15 +191,10 @@ function isEnded({ importId, mode }: StagedImport, range?: IdRange): SQL {
       AND (staged.region IS NULL OR staged.region = entries.region)
       AND (staged.reference IS NULL OR staged.reference = entries.reference))`;
   }
-  const last = sql`(SELECT row_hash FROM hotlist_staged WHERE import_id = ${importId}::uuid AND hotlist_staged.id = entries.id
-    ORDER BY line DESC LIMIT 1)`;
-  if (mode === 'ADD') return sql`${last} <> entries.row_hash`;
-  const differs = sql`${last} IS DISTINCT FROM entries.row_hash`;
-  return mode === 'RESTORE' ? differs : sql`(entries.plate_key NOT LIKE '%*%' AND ${differs})`;
   const own = sql`${staged} AND staged.id = entries.id AND ${range ? within(sql`staged.id`, range) : sql`true`}`;
-  return mode === 'COMPLETE'
-    ? sql`NOT EXISTS (${own} AND staged.row_hash = entries.row_hash)`
-    : sql`EXISTS (${own} AND staged.row_hash <> entries.row_hash)`;
+  if (mode === 'ADD') return sql`EXISTS (${own} AND staged.row_hash <> entries.row_hash)`;
+  const differs = sql`NOT EXISTS (${own} AND staged.row_hash = entries.row_hash)`;
+  return mode === 'RESTORE' ? differs : sql`(entries.plate_key NOT LIKE '%*%' AND ${differs})`;
 }
 
 const SAMPLE = 100;
@@ -234,8 +223,7 @@ export async function sampleStaged(
         ? []
         : await read(sql`
             SELECT NULL::integer AS line, plate, region, reason, reference FROM (${inForce(hotlistId)}) AS entries
-            WHERE ${isRemoval ? isEnded(staged) : sql`NOT EXISTS (SELECT FROM hotlist_staged AS staged WHERE import_id = ${importId}::uuid AND staged.id = entries.id) AND plate_key NOT LIKE '%*%'`}
-            WHERE ${mode === 'REMOVE' ? isEnded(staged) : sql`NOT EXISTS (SELECT FROM hotlist_staged AS staged WHERE import_id = ${importId}::uuid AND staged.id = entries.id)`}
+            WHERE ${mode === 'REMOVE' ? isEnded(staged) : sql`NOT EXISTS (SELECT FROM hotlist_staged AS staged WHERE import_id = ${importId}::uuid AND staged.id = entries.id) AND plate_key NOT LIKE '%*%'`}
             ORDER BY plate_key LIMIT ${SAMPLE}`),
   };
 }
