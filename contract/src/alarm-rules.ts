@@ -71,7 +71,7 @@ export const alarmCondition = z.discriminatedUnion('source', [
   z.strictObject({
     source: z.literal('SENSOR_PLAUSIBILITY'),
     checks: oneOrMore([...plausibilityChecks], 'check').describe(
-      'SILENT: ONLINE, and no vehicle for longer than usual at this hour of the week (99th percentile of four weeks), at least 4 h. STUCK: the last 30 speeds are equal, or the same plate 20 times in 10 min. CHATTER: 38 vehicles or more in 30 s on a lane. SPIKE: more than 5 times the greatest volume of the same hour of the week in four weeks. CLOCK: 30 s off or more. READ_RATE: the share of events with a plate is below half of the usual one.',
+      'SILENT: ONLINE, and no vehicle for longer than usual at this hour of the week (99th percentile of four weeks), at least 4 h. STUCK: the last 30 speeds are equal, or the same plate 20 times in 10 min. CHATTER: 38 vehicles or more in 30 s on a lane. SPIKE: more than 5 times the greatest volume of the same hour of the week in four weeks. CLOCK: 30 s off or more. READ_RATE: the share of events with a plate is below half of the usual one. Traffic is counted at locations, so of a sensor without one only STUCK and CLOCK are known.',
     ),
   }),
   z.strictObject({
