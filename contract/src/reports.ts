@@ -265,7 +265,7 @@ const lastSent = z.object({
       kind: z.enum(dispatchKinds),
       recipient: z.string().describe('The address, the name of the user, or the folder.'),
       status: z.enum(dispatchStatuses),
-      attempts: z.number(),
+      attempts: z.number().describe('Number of attempts so far.'),
       error: z.string().nullable().describe('Why the last attempt failed; null after a success.'),
       dueAt: z.date().nullable().describe('When the next attempt is due; null if there is none.'),
       sentAt: z.date().nullable(),

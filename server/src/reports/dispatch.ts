@@ -18,8 +18,7 @@ import {
   markDispatchSent,
   passDispatchOn,
 } from './dispatches-store.ts';
-import { contentTypes, daysOf, fileNameOf } from './download.ts';
-import type { ReportFiles } from './files.ts';
+import { contentTypes, daysOf, fileNameOf, type ReportFiles } from './files.ts';
 import { showsPlates } from './kinds.ts';
 import type { ReportRow } from './store.ts';
 

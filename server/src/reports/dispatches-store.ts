@@ -31,7 +31,7 @@ export async function insertDispatches(tx: Transaction, reportId: string, schedu
   for (const kind of new Set(rows.map((row) => row.kind))) await notify(tx, channels.reportDispatches, kind);
 }
 
-/** Gives up what waits for recipients that a schedule has no longer. @param sendTo null for none */
+/** Removes what waits for recipients that a schedule has no longer. @param sendTo null for none */
 export async function dropDispatches(
   tx: Transaction,
   scheduleId: string,
@@ -39,7 +39,7 @@ export async function dropDispatches(
 ): Promise<void> {
   const kept = sendTo === null ? [] : recipientsOf(sendTo);
   await tx.execute(sql`
-    UPDATE report_dispatches SET status = 'FAILED', last_error = 'The schedule does not send to this recipient any more'
+    DELETE FROM report_dispatches
     WHERE schedule_id = ${scheduleId} AND status = 'PENDING' AND NOT EXISTS (
       SELECT FROM unnest(${sql.param(kept.map(({ kind }) => kind))}::text[],
         ${sql.param(kept.map(({ recipient }) => recipient))}::text[]) AS kept (kind, recipient)

@@ -1,7 +1,5 @@
 import type { Readable } from 'node:stream';
 import { permissionNames } from '@gantry/contract/permissions';
-import type { ReportFileKind, ReportFormat } from '@gantry/contract/reports';
-import { DateTime } from 'luxon';
 import { callerAs, requirePermission, signIn } from '../accounts/session.ts';
 import type { AuthServices } from '../accounts/start.ts';
 import { recordReportDownload } from '../activity/store.ts';
@@ -9,40 +7,10 @@ import { requireSeesPlates } from '../events/plate-access.ts';
 import type { Core, RequestContext } from '../platform/context.ts';
 import { AppError } from '../platform/error.ts';
 import { requireFeature } from '../system/features.ts';
+import { contentTypes, fileNameOf } from './files.ts';
 import { showsPlates } from './kinds.ts';
 import type { ReportServices } from './start.ts';
 import { getReportRow } from './store.ts';
-
-interface Named {
-  readonly kind: ReportFileKind;
-  readonly format: ReportFormat;
-  readonly startsAt: Date;
-  readonly endsAt: Date;
-  readonly settings: { readonly timezone: string };
-}
-
-/** The first and the last day of a report, such as 2026-01-31; one if they are the same. */
-export function daysOf({ startsAt, endsAt, settings }: Pick<Named, 'startsAt' | 'endsAt' | 'settings'>) {
-  const days = [startsAt.getTime(), endsAt.getTime() - 1].map((moment) =>
-    DateTime.fromMillis(moment, { zone: settings.timezone }).toFormat('yyyy-MM-dd'),
-  );
-  return [...new Set(days)];
-}
-
-/** The file name of a report, with its kind and its days. */
-export function fileNameOf({ kind, format, ...range }: Named): string {
-  return `${kind.toLowerCase().replaceAll('_', '-')}_${daysOf(range).join('_')}.${format.toLowerCase()}`;
-}
-
-/**
- * The media type of each format. Separate from the writers, which take long to load and are needed only in the
- * thread.
- */
-export const contentTypes: Readonly<Record<ReportFormat, string>> = {
-  CSV: 'text/csv; charset=utf-8',
-  XLSX: 'application/vnd.openxmlformats-officedocument.spreadsheetml.sheet',
-  PDF: 'application/pdf',
-};
 
 /** The file of a report, ready to be sent. */
 interface FetchedFile {

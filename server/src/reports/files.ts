@@ -2,11 +2,44 @@ import { createReadStream, createWriteStream } from 'node:fs';
 import { chmod, copyFile, link, mkdir, open, readdir, rename, rm, stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { Readable, Writable } from 'node:stream';
+import type { ReportFileKind, ReportFormat } from '@gantry/contract/reports';
 import { syncFolder } from '@gantry/embedded-postgres/data-folder';
 import { hasErrno, ignoreErrno } from '@gantry/embedded-postgres/errno';
+import { DateTime } from 'luxon';
 import { machineTime } from '../platform/machine-time.ts';
 
 const DRAFT = '.part';
+
+interface Named {
+  readonly kind: ReportFileKind;
+  readonly format: ReportFormat;
+  readonly startsAt: Date;
+  readonly endsAt: Date;
+  readonly settings: { readonly timezone: string };
+}
+
+/** The first and the last day of a report, such as 2026-01-31; one if they are the same. */
+export function daysOf({ startsAt, endsAt, settings }: Pick<Named, 'startsAt' | 'endsAt' | 'settings'>) {
+  const days = [startsAt.getTime(), endsAt.getTime() - 1].map((moment) =>
+    DateTime.fromMillis(moment, { zone: settings.timezone }).toFormat('yyyy-MM-dd'),
+  );
+  return [...new Set(days)];
+}
+
+/** The file name of a report, with its kind and its days. */
+export function fileNameOf({ kind, format, ...range }: Named): string {
+  return `${kind.toLowerCase().replaceAll('_', '-')}_${daysOf(range).join('_')}.${format.toLowerCase()}`;
+}
+
+/**
+ * The media type of each format. Separate from the writers, which take long to load and are needed only in the
+ * thread.
+ */
+export const contentTypes: Readonly<Record<ReportFormat, string>> = {
+  CSV: 'text/csv; charset=utf-8',
+  XLSX: 'application/vnd.openxmlformats-officedocument.spreadsheetml.sheet',
+  PDF: 'application/pdf',
+};
 
 /** The files of reports, in a folder of this machine. A key is a file name without folder. */
 export class ReportFiles {

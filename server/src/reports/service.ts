@@ -11,7 +11,7 @@ import { requireRange } from '../platform/time.ts';
 import { requireFeature, requireReportKind } from '../system/features.ts';
 import { rollUpBacklog } from '../traffic/roll-up.ts';
 import { getStudyHead } from '../traffic/study/store.ts';
-import { fileNameOf } from './download.ts';
+import { fileNameOf } from './files.ts';
 import type { ReportServices } from './start.ts';
 import {
   cancelReportRow,
