@@ -49,6 +49,19 @@ export const doctorSentences = {
     finding: 'WEB_ORIGIN is {{origin}}, so passwords and tokens travel without TLS.',
     remedy: 'Serve the web application over https, and change WEB_ORIGIN.',
   },
+  publicUrlMissing: {
+    about: 'settings',
+    finding:
+      'SMTP_URL is set and PUBLIC_URL is not, so e-mail has no links and users cannot set new passwords by it.',
+    remedy: 'Set PUBLIC_URL to the address under which users reach the console.',
+  },
+  mailServer: {
+    about: 'settings',
+    finding: 'No e-mail can be sent: {{reason}}.',
+    remedy:
+      'Check SMTP_URL (address, port, user and password), SMTP_CA_FILE and the network; what waits is sent once the server answers.',
+  },
+  mailFine: { about: 'settings', finding: 'The mail server answers and accepts the login.' },
   settingsFine: { about: 'settings', finding: 'The settings are suitable.' },
 
   adminPasswordSet: {
@@ -262,6 +275,16 @@ export const doctorSentences = {
     about: 'work',
     finding: 'Reports that failed in the last week: {{reports}}.',
     remedy: 'Their errors give the reason; generate them again.',
+  },
+  unsentReports: {
+    about: 'work',
+    finding: 'E-mail and files with reports of the last week that were not sent: {{reports}}.',
+    remedy: 'The schedules of reports give the reasons.',
+  },
+  failingChannels: {
+    about: 'work',
+    finding: 'Channels that take no messages about alarms: {{names}}.',
+    remedy: 'Open each channel, correct what its last error says, and test it.',
   },
   retentionFailed: {
     about: 'work',

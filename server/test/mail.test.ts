@@ -6,6 +6,7 @@ import { join } from 'node:path';
 import { pino } from 'pino';
 import type { SMTPServerOptions } from 'smtp-server';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { checkMachine } from '../src/operations/doctor/diagnose.ts';
 import { readConfig } from '../src/platform/config.ts';
 import { createMailer, type Mail, type MailSettings } from '../src/platform/mail.ts';
 import { certificatesIn, hasOpenssl } from './certificates.ts';
@@ -346,5 +347,46 @@ describe('the settings of mail', () => {
     [{ SMTP_URL: 'smtp://a.org', SMTP_FROM: 'A\nBcc: x <a@b.org>' }, /SMTP_FROM must be an address such as/],
   ])('refuse %j', (settings, expected) => {
     expect(() => readConfig(settings)).toThrow(expected);
+  });
+});
+
+describe('the diagnostics of the mail server', () => {
+  /** The findings about e-mail with these settings. */
+  const findings = async (settings: Record<string, string>) =>
+    (await checkMachine(readConfig({ SMTP_FROM: 'gantry@example.org', ...settings })))
+      .filter(({ code }) => /mail|publicUrl/i.test(code))
+      .map(({ code, finding }) => [code, finding]);
+
+  it('say that it works, and that links need an address', async () => {
+    await using server = await startMailServer();
+    expect(await findings({ SMTP_URL: server.url })).toEqual([
+      ['publicUrlMissing', expect.stringContaining('PUBLIC_URL')],
+      ['mailFine', expect.any(String)],
+    ]);
+    const PUBLIC_URL = 'https://gantry.example.org';
+    expect(await findings({ SMTP_URL: server.url, PUBLIC_URL })).toEqual([['mailFine', expect.any(String)]]);
+    expect(server.messages).toEqual([]);
+  });
+
+  it('say that it refuses the login, without the password', async () => {
+    await using server = await startMailServer({
+      authOptional: false,
+      allowInsecureAuth: true,
+      onAuth: (_login, _session, done) => done(new Error('Invalid username or password')),
+    });
+    const SMTP_URL = server.url.replace('//', '//gantry:hunter2hunter2@');
+    const [, [code, finding] = []] = await findings({ SMTP_URL });
+    expect([code, finding]).toEqual([
+      'mailServer',
+      expect.stringContaining('refused the user or the password'),
+    ]);
+    expect(finding).not.toContain('hunter2');
+  });
+
+  it('say that it cannot be reached', async () => {
+    const gone = await startMailServer();
+    await gone[Symbol.asyncDispose]();
+    const [, [code, finding] = []] = await findings({ SMTP_URL: gone.url });
+    expect([code, finding]).toEqual(['mailServer', expect.stringContaining('ECONNREFUSED')]);
   });
 });

@@ -1,4 +1,5 @@
 import { readFile } from 'node:fs/promises';
+import { setTimeout as sleep } from 'node:timers/promises';
 import { createTransport } from 'nodemailer';
 import type { Logger } from 'pino';
 import { z } from 'zod';
@@ -127,6 +128,30 @@ export function createMailer(settings: MailSettings, log: Logger): Mailer {
       transport.close({ force: true });
     },
   };
+}
+
+/** Maximum duration of looking whether a mail server can be used, in milliseconds. */
+const VERIFY_MS = 4_000;
+
+/** Connects to the mail server and logs in, without sending anything. @returns why e-mail cannot be sent; null if it can */
+export async function mailServerFailure({
+  url,
+  ca,
+}: Pick<MailSettings, 'url' | 'ca'>): Promise<string | null> {
+  if (url === undefined) return NOT_CONFIGURED;
+  const transport = createTransport({ ...serverAt(url, ca), ...LIMITS, pool: false });
+  const late = new AbortController();
+  try {
+    return await Promise.race([
+      transport.verify().then(() => null),
+      sleep(VERIFY_MS, 'The mail server did not answer in time', { signal: late.signal, ref: false }),
+    ]);
+  } catch (error) {
+    return reasonOf(error);
+  } finally {
+    late.abort();
+    transport.close();
+  }
 }
 
 const LIMITS = {

@@ -5,6 +5,7 @@ import { ignoreErrno } from '@gantry/embedded-postgres/errno';
 import { listEventMonths } from '../../events/partitions.ts';
 import { openImageFiles } from '../../images/blobs.ts';
 import { readImageCondition } from '../../images/store.ts';
+import { findFailingChannels } from '../../notices/channels-store.ts';
 import type { Config } from '../../platform/config.ts';
 import { dueOf, readMigrations } from '../../platform/database/migrate.ts';
 import { readDatabaseTime } from '../../platform/database/moment.ts';
@@ -148,6 +149,7 @@ function checkJobs(state: WorkState): Finding[] {
   say(state.failed_messages, advice('failedMessages', { messages: state.failed_messages }));
   say(state.dead_deliveries, advice('deadDeliveries', { deliveries: state.dead_deliveries }));
   say(state.late_deliveries, advice('lateDeliveries', { deliveries: state.late_deliveries }));
+  say(state.unsent_reports, advice('unsentReports', { reports: state.unsent_reports }));
   say(state.failed_reports, advice('failedReports', { reports: state.failed_reports }));
   const days = Math.floor(state.retention_age_days ?? 0);
   if (state.retention_error !== null)
@@ -187,6 +189,8 @@ function someOf(names: readonly string[], all: number): readonly string[] {
   return all > names.length ? [...names, '…'] : names;
 }
 
+const MAX_NAMES = 5;
+
 /** Whether there are backups, how old the last one is, and whether it would be lost with the data. */
 export async function checkBackups(db: Executor, config: Config): Promise<Finding[]> {
   const { age_hours: age, error: reason } = await readBackupState(db, config.BACKUP_DIR);
@@ -210,10 +214,18 @@ export async function checkBackups(db: Executor, config: Config): Promise<Findin
   return found;
 }
 
-/** Whether anybody is told of alarms. */
-export async function checkAlarms(db: Executor): Promise<Finding> {
+/** Whether anybody is told of alarms, and which channels fail. */
+export async function checkAlarms(db: Executor): Promise<Finding[]> {
   const rules = await countToldRules(db);
-  return rules === 0 ? advice('nobodyTold') : fine('alarmsTold', { rules });
+  const failing = await findFailingChannels(db);
+  const names = someOf(
+    failing.slice(0, MAX_NAMES).map(({ name }) => name),
+    failing.length,
+  );
+  return [
+    rules === 0 ? advice('nobodyTold') : fine('alarmsTold', { rules }),
+    ...(failing.length > 0 ? [problem('failingChannels', { names })] : []),
+  ];
 }
 
 async function isOnSameDisk(one: string, other: string): Promise<boolean> {

@@ -4,6 +4,7 @@ import type { DoctorReport, Finding } from '@gantry/contract/doctor';
 import { hasErrno, ignoreErrno } from '@gantry/embedded-postgres/errno';
 import type { Config } from '../../platform/config.ts';
 import type { Executor } from '../../platform/database/transaction.ts';
+import { mailServerFailure, mailSettings } from '../../platform/mail.ts';
 import {
   checkAccounts,
   checkAlarms,
@@ -111,9 +112,21 @@ function checkSettings(config: Config): Finding[] {
     isProduction && WEB_ORIGIN?.startsWith('http://') === true,
     advice('webOriginWithoutTls', { origin: WEB_ORIGIN ?? '' }),
   );
+  say(config.SMTP_URL !== undefined && config.PUBLIC_URL === undefined, advice('publicUrlMissing'));
   say(config.ADMIN_PASSWORD !== undefined, advice('adminPasswordSet'));
   say(JWT_SECRET !== undefined && new Set(JWT_SECRET).size < 10, problem('weakJwtSecret'));
   return found.length > 0 ? found : [fine('settingsFine')];
+}
+
+/** Whether the mail server, if there is one, can be reached and accepts the login. */
+async function checkMail(config: Config): Promise<Finding[]> {
+  if (config.SMTP_URL === undefined) return [];
+  const reason = await mailSettings(config).then(mailServerFailure, messageOf);
+  return [reason === null ? fine('mailFine') : problem('mailServer', { reason })];
+}
+
+function messageOf(error: unknown): string {
+  return error instanceof Error ? error.message : String(error);
 }
 
 /** What can be said about this installation without its database. */
@@ -121,6 +134,7 @@ export async function checkMachine(config: Config): Promise<Finding[]> {
   return [
     fine('nodeVersion', { version: process.versions.node }),
     ...checkSettings(config),
+    ...(await checkMail(config)),
     ...(await checkFolder(config)),
     ...(await checkSpool(config)),
     ...(await checkImageStore(config)),
@@ -136,7 +150,7 @@ export async function checkData(db: Executor, config: Config): Promise<Finding[]
     ...(await checkWork(db)),
     ...(await checkImages(db)),
     ...(await checkBackups(db, config)),
-    await checkAlarms(db),
+    ...(await checkAlarms(db)),
     ...(await checkConnectionsOfDevices(db)),
     ...(await checkAccounts(db, config)),
   ];

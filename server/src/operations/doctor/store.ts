@@ -104,6 +104,7 @@ export interface WorkState {
   readonly dead_deliveries: number;
   readonly late_deliveries: number;
   readonly failed_reports: number;
+  readonly unsent_reports: number;
   readonly retention_error: string | null;
   readonly retention_age_days: number | null;
   readonly sensors: number;
@@ -132,6 +133,8 @@ export async function readWorkState(db: Executor): Promise<WorkState> {
         AS late_deliveries,
       (SELECT count(*)::int FROM reports WHERE status = 'FAILED' AND finished_at > now() - interval '7 days')
         AS failed_reports,
+      (SELECT count(*)::int FROM report_dispatches WHERE status = 'FAILED' AND created_at > now() - interval '7 days')
+        AS unsent_reports,
       (SELECT error FROM retention_runs ORDER BY started_at DESC LIMIT 1) AS retention_error,
       (SELECT (extract(epoch FROM now() - max(started_at)) / 86400)::float8 FROM retention_runs) AS retention_age_days,
       (SELECT count(*)::int FROM sensors) AS sensors,

@@ -17,10 +17,11 @@ const fieldsOf: Readonly<Record<ChannelKind, readonly string[]>> = {
   SLACK: ['url'],
   TEAMS: ['url'],
   TELEGRAM: ['secret', 'to'],
-  SMS: ['url', 'body', 'headers', 'secret', 'to'],
-  HTTP: ['url', 'body', 'headers', 'secret'],
+  SMS: ['url', 'method', 'body', 'headers', 'secret', 'to'],
+  HTTP: ['url', 'method', 'body', 'headers', 'secret'],
 };
 
+const methods = ['POST', 'PUT', 'GET'] as const;
 const languages = ['en', 'tr', 'ar'] as const;
 
 /** Invalidates all queries of channels and messages. */
@@ -56,6 +57,7 @@ function read(entered: Entered) {
     language: entered.text('language') as CreateChannelInput['language'],
     // What is left empty stays as it is: secrets are not shown.
     ...(has('url') && entered.text('url') !== '' && { url: entered.text('url') }),
+    ...(has('method') && { method: entered.text('method') as (typeof methods)[number] }),
     ...(has('secret') && entered.exact('secret') !== '' && { secret: entered.exact('secret') }),
     ...(has('to') && { to: linesOf(entered.text('to')) }),
     ...(has('headers') && { headers: headersOf(entered.text('headers')) }),
@@ -125,6 +127,14 @@ export function ChannelDialog({ channel, onClose, onSaved }: ChannelDialogProps)
           hint={isAddressSecret && channel ? t('channels.kept') : undefined}
           error={error('url')}
           required={!channel}
+        />
+      )}
+      {has('method') && (
+        <ChoiceField
+          label={t('channels.method')}
+          name="method"
+          defaultValue={channel?.method ?? 'POST'}
+          options={methods.map((value) => ({ value, label: value }))}
         />
       )}
       {has('body') && (

@@ -9,6 +9,7 @@ import { Moment } from '../../../shared/time/moment.tsx';
 import { Button } from '../../../ui/button.tsx';
 import { Field } from '../../../ui/field.tsx';
 import { Select } from '../../../ui/select.tsx';
+import { type Override, OverrideFields, overridesOf, readOverrides } from './override-fields.tsx';
 
 export type ListedRota = Rota & { readonly onDuty: { readonly name: string } | null };
 
@@ -22,9 +23,12 @@ interface RotaDialogProps {
 type Layer = CreateRotaInput['layers'][number];
 const WEEK = [1, 2, 3, 4, 5, 6, 7] as const;
 
-function read(entered: Entered, layers: readonly Layer[]) {
+function read(entered: Entered, layers: readonly Layer[], overrides: readonly Override[]) {
+  const timezone = entered.text('timezone');
   return {
     name: entered.text('name'),
+    ...(timezone !== '' && { timezone }),
+    overrides: readOverrides(entered, overrides),
     layers: layers.map(({ members }, n): Layer => {
       const at = `layers.${n}`;
       const from = entered.text(`${at}.hours.from`);
@@ -44,21 +48,20 @@ function read(entered: Entered, layers: readonly Layer[]) {
 export function RotaDialog({ rota, onClose, onSaved }: RotaDialogProps) {
   const { t } = useTranslation(['administration', 'common']);
   const [layers, setLayers] = useState<readonly Layer[]>(rota?.layers ?? [newLayer()]);
+  const [overrides, setOverrides] = useState<readonly Override[]>(() => overridesOf(rota));
+  const { users } = useUsers();
   const [warnings, setWarnings] = useState<readonly RotaWarning[]>([]);
   /** The input whose warnings were shown. */
   const accepted = useRef('');
   const form = useForm({
     keep: null,
-    read: (entered) => read(entered, layers),
+    read: (entered) => read(entered, layers, overrides),
     async save(input) {
       const key = JSON.stringify(input);
       if (accepted.current !== key) {
-        const { layers: wanted } = input;
-        const overrides = rota?.overrides ?? [];
-        const preview = await api.rotas.getPreview.query({
-          ...{ layers: wanted, overrides, days: 1 },
-          ...(rota && { timezone: rota.timezone }),
-        });
+        const { name: _name, ...duty } = input;
+        const zone = rota && { timezone: rota.timezone };
+        const preview = await api.rotas.getPreview.query({ ...zone, ...duty, days: 1 });
         accepted.current = key;
         setWarnings(preview.warnings);
         if (preview.warnings.length > 0) return false;
@@ -88,6 +91,15 @@ export function RotaDialog({ rota, onClose, onSaved }: RotaDialogProps) {
         maxLength={100}
         required
       />
+      <Field
+        label={t('rotas.timezone')}
+        hint={t('rotas.timezoneHint')}
+        name="timezone"
+        dir="ltr"
+        placeholder="Europe/Istanbul"
+        defaultValue={rota?.timezone ?? ''}
+        error={form.errorOf('timezone')}
+      />
       {layers.map((layer, n) => (
         <LayerFields
           // biome-ignore lint/suspicious/noArrayIndexKey: layers are only added and removed at the end
@@ -109,6 +121,7 @@ export function RotaDialog({ rota, onClose, onSaved }: RotaDialogProps) {
         )}
       </div>
       <p className="text-sm text-muted">{t('rotas.layersText')}</p>
+      <OverrideFields overrides={overrides} onChange={setOverrides} users={users} errorOf={form.errorOf} />
       {warnings.length > 0 && (
         <ul role="alert" className="rounded-md border border-medium bg-medium-surface p-3">
           {warnings.map((warning) => (
@@ -229,6 +242,17 @@ function LayerFields({ n, layer, onMembers, errorOf }: LayerFieldsProps) {
 /** Largest page of the list of users. */
 const USERS = 100;
 
+/** The active users as options, and the name for an id. */
+function useUsers() {
+  const { data } = useQuery(service.users.getAll.queryOptions({ take: USERS, isActive: true }));
+  const users = (data?.users ?? []).map(({ id, firstName, lastName }) => ({
+    value: id,
+    label: `${firstName} ${lastName}`,
+  }));
+  const nameOf = (id: string) => users.find(({ value }) => value === id)?.label ?? '…';
+  return { users, nameOf };
+}
+
 /** The members of a layer in their order. */
 function Members({
   ids,
@@ -240,12 +264,7 @@ function Members({
   readonly error: string | undefined;
 }) {
   const { t } = useTranslation('administration');
-  const { data } = useQuery(service.users.getAll.queryOptions({ take: USERS, isActive: true }));
-  const users = data?.users ?? [];
-  const nameOf = (id: string) => {
-    const user = users.find((each) => each.id === id);
-    return user ? `${user.firstName} ${user.lastName}` : '…';
-  };
+  const { users, nameOf } = useUsers();
   return (
     <div className="flex flex-col gap-1">
       <span className="text-sm text-muted">{t('rotas.members')}</span>
@@ -268,10 +287,7 @@ function Members({
         label={t('rotas.addMember')}
         hideLabel
         value=""
-        options={[
-          { value: '', label: t('rotas.addMember') },
-          ...users.map(({ id }) => ({ value: id, label: nameOf(id) })),
-        ]}
+        options={[{ value: '', label: t('rotas.addMember') }, ...users]}
         onChange={(id) => id !== '' && onChange([...ids, id])}
         error={error}
       />
