@@ -152,7 +152,7 @@ describe.skipIf(!hasOpenssl)('a list whose files come from an address', () => {
       (response) => {
         response.writeHead(200, { 'content-length': '1000' }).write(file(['UR 9']), () => response.destroy());
       },
-      'aborted',
+      'did not arrive as a whole',
     ],
     [
       'is elsewhere',
