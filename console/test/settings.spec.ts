@@ -147,7 +147,7 @@ test('a schedule and a webhook with a plate take the reason that is required, an
   await page.getByRole('button', { name: 'New schedule' }).first().click();
   await dialog.getByLabel('Kind').selectOption('VIOLATIONS');
   await expect(reason).toHaveCount(0);
-  await dialog.getByLabel('Plate').fill('06 RSN 1');
+  await dialog.getByLabel('Plate', { exact: true }).fill('06 RSN 1');
   await dialog.getByRole('button', { name: 'Save' }).click();
   await expect(reason).toBeFocused();
   await expect(reason).toHaveAttribute('aria-invalid', 'true');
