@@ -57,17 +57,28 @@ export function usualOf(hours: readonly Count[], keyOf: HourKey): (start: number
   };
 }
 
+/** The local hours of a place in a range, of data that are not rejected. */
+export async function readKeptHours(
+  db: Executor,
+  place: LimitedPlace,
+  range: { readonly from: number; readonly until: number },
+  { zone, now }: { zone: string; now: number },
+): Promise<{ traffic: Traffic; hours: Count[] }> {
+  const bounds = localBounds(range, 60, zone);
+  const segments = segmentsWithin(place, bounds);
+  const traffic = await readTraffic(db, place, segments, { now, detail: 'sums', excluding: { zone } });
+  return { traffic, hours: traffic.binsOf(bounds) };
+}
+
 /** The local hours before a time from which usual volumes follow, of data that are not rejected. */
 export async function readHoursBefore(
   db: Executor,
   place: LimitedPlace,
   { from, until }: { from: number; until: number },
-  { zone, now }: { zone: string; now: number },
+  at: { zone: string; now: number },
 ): Promise<Count[]> {
-  const bounds = localBounds({ from: from - USUAL_DAYS * DAY_MS, until }, 60, zone);
-  const segments = segmentsWithin(place, bounds);
-  const traffic = await readTraffic(db, place, segments, { now, detail: 'sums', excluding: { zone } });
-  return traffic.binsOf(bounds);
+  const range = { from: from - USUAL_DAYS * DAY_MS, until };
+  return (await readKeptHours(db, place, range, at)).hours;
 }
 
 /**
@@ -137,4 +148,17 @@ async function readParts(hour: Count, { readVolumes }: Traffic): Promise<Count[]
     const whole = quarters.some(isKnown) || parts.some(isKnown) ? quarter : hour;
     return { ...part, status: hour.status, coverage: hasParts ? part.coverage : whole.coverage };
   });
+}
+
+/**
+ * Marks the hours with a gap that is too long (R2), and their parts. Only hours that means are made of are looked at.
+ * @param bins the hours themselves, or parts of them
+ */
+export async function markLongGaps<Each extends Count>(
+  db: Executor,
+  { place, traffic, hours }: { place: LimitedPlace; traffic: Traffic; hours: readonly Count[] },
+  bins: readonly Each[],
+  at: { zone: string; now: number },
+): Promise<Each[]> {
+  return markGaps(bins, await findGaps(db, place, traffic, hours.filter(isUsableHour), at));
 }

@@ -20,8 +20,7 @@ import { type Bin, type Cell, type Dimension, isMotor, joinWithin, sumCells } fr
 import { holidaysOf } from './calendar.ts';
 import { dailyVolumes } from './daily.ts';
 import { coarserIf, type Parts, readTraffic, segmentsWithin, type Traffic } from './figures.ts';
-import { findGaps, markGaps } from './gaps.ts';
-import { isUsableHour } from './local-hours.ts';
+import { markLongGaps } from './gaps.ts';
 import { peakHours } from './peak-hours.ts';
 import { getPlace, type LimitedPlace, type WantedPlace } from './places-store.ts';
 import { localBounds, minutesOf, requireFewPoints } from './range.ts';
@@ -69,9 +68,8 @@ export async function readMarkedBins(
   const { place, traffic, bins } = await readBins(parts, wanted, range, minutes, reading);
   const zone = parts.settings.current().timezone;
   const hours = minutes === 60 ? bins : joinWithin(bins, localBounds(range, 60, zone));
-  const usable = hours.filter(isUsableHour);
-  const gaps = await findGaps(parts.db, place, traffic, usable, { zone, now: parts.clock.now() });
-  return { place, bins: markGaps(bins, gaps) };
+  const at = { zone, now: parts.clock.now() };
+  return { place, bins: await markLongGaps(parts.db, { place, traffic, hours }, bins, at) };
 }
 
 /**

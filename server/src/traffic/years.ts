@@ -8,11 +8,9 @@ import { type Executor, inTransaction } from '../platform/database/transaction.t
 import { invalidInput } from '../platform/error.ts';
 import { aadtOf, type MonthOfDays, madt, type YearOfHours, yearOf } from './annual.ts';
 import type { Count } from './bin.ts';
-import { type Parts, readTraffic, segmentsWithin } from './figures.ts';
-import { findGaps, markGaps } from './gaps.ts';
-import { isUsableHour } from './local-hours.ts';
+import type { Parts } from './figures.ts';
+import { markLongGaps, readKeptHours } from './gaps.ts';
 import { getPlace, type LimitedPlace } from './places-store.ts';
-import { localBounds } from './range.ts';
 import {
   findMissingYear,
   findYear,
@@ -39,18 +37,15 @@ export function localYear(year: number, zone: string): LocalYear {
  * The volumes of hours from which means of days and hours are computed: those with too long a gap (R2) are marked.
  * @returns also how many days of sensors are still to be judged
  */
-export async function readHours(
+async function readHours(
   db: Executor,
   place: LimitedPlace,
   range: { readonly from: number; readonly until: number },
-  { zone, now }: { zone: string; now: number },
+  at: { zone: string; now: number },
 ): Promise<{ hours: Count[]; unjudgedDays: number }> {
-  const bounds = localBounds(range, 60, zone);
-  const segments = segmentsWithin(place, bounds);
-  const traffic = await readTraffic(db, place, segments, { now, detail: 'sums', excluding: { zone } });
-  const bins = traffic.binsOf(bounds);
-  const gaps = await findGaps(db, place, traffic, bins.filter(isUsableHour), { zone, now });
-  return { hours: markGaps(bins, gaps), unjudgedDays: traffic.verdicts.unjudgedDays };
+  const { traffic, hours } = await readKeptHours(db, place, range, at);
+  const marked = await markLongGaps(db, { place, traffic, hours }, hours, at);
+  return { hours: marked, unjudgedDays: traffic.verdicts.unjudgedDays };
 }
 
 /** The hours of a year as far as its figures need them, stored or not. */

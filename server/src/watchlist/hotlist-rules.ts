@@ -1,6 +1,7 @@
 import type { HitKind } from '@gantry/contract/hits';
 import type { HotlistTolerance, HotlistVerification } from '@gantry/contract/hotlists';
 import { confusableKey } from '@gantry/contract/plate';
+import { isOfRegion } from '@gantry/contract/plate-regions';
 import { matchesPattern } from '../events/matches.ts';
 
 /** What of a list decides whether a read is a hit, and who learns of it. */
@@ -42,10 +43,7 @@ export function differencesOf(rules: HotlistRules, entry: ListedPlate, read: Pla
 
 /** Whether two regions may be of one plate: a country contains its subdivisions, and an unknown region may be any. */
 export function mayBeSameRegion(one: string | null, other: string | null): boolean {
-  if (one === null || other === null || one === other) return true;
-  const [country, part] = one.split('-');
-  const [otherCountry, otherPart] = other.split('-');
-  return country === otherCountry && (part === undefined || otherPart === undefined);
+  return one === null || other === null || isOfRegion(one, other) || isOfRegion(other, one);
 }
 
 function differencesOfKeys(
