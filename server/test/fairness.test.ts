@@ -15,7 +15,13 @@ describe('the queue of events', () => {
   const fill = (queue: EventQueue, row: EventRow, count: number): number => {
     let taken = 0;
     for (let n = 0; n < count; n++) {
-      const waiting: Waiting = { row, until: Number.POSITIVE_INFINITY, resolve: () => {}, reject: () => {} };
+      const waiting: Waiting = {
+        row,
+        companion: null,
+        until: Number.POSITIVE_INFINITY,
+        resolve: () => {},
+        reject: () => {},
+      };
       try {
         queue.add(waiting);
         taken++;

@@ -1,3 +1,4 @@
+import { setTimeout as sleep } from 'node:timers/promises';
 import { describe, expect, it } from 'vitest';
 import { claimMessages } from '../src/devices/messages-store.ts';
 import { listMessages, replayMessages } from '../src/devices/messages-view-store.ts';
@@ -67,6 +68,72 @@ describe('a report that was received before', () => {
     await gantry.pool.query('DELETE FROM events WHERE id = ANY ($1::uuid[])', [first?.eventIds]);
     expect(await sent(made, report, 2)).toMatchObject({ status: 'STORED', eventIds: first?.eventIds });
     expect(await eventOf(gantry, first?.eventIds[0])).toMatchObject({ eventType: 'PLATE_RECOGNITION' });
+  });
+});
+
+describe('a small message with one report', () => {
+  it('is stored with its event by one commit before its device is answered', async () => {
+    // In a service of its own: after a repeated report, messages are stored alone for some groups.
+    await using gantry = await startGantry();
+    const made = await connect(gantry, 'gantry');
+    // Of now, because the partition of another month does not exist yet.
+    const report = keyedEvent({ timestamp: new Date().toISOString() });
+    expect((await sendJson(gantry, pathOf(made.url), report)).status).toBe(200);
+    const [message] = await messagesOf(gantry, made.id);
+    expect(message).toMatchObject({ status: 'STORED', reason: null, eventIds: [expect.any(String)] });
+    const { rows } = await gantry.pool.query(
+      `SELECT count(DISTINCT transaction) AS transactions, count(*) AS rows FROM (
+         SELECT xmin::text AS transaction FROM device_messages WHERE id = $1
+         UNION ALL SELECT xmin::text FROM events WHERE id = $2
+         UNION ALL SELECT xmin::text FROM device_reports WHERE connection_id = $3)`,
+      [message?.id, message?.eventIds[0], made.id],
+    );
+    expect(rows).toEqual([{ transactions: 1, rows: 3 }]);
+    expect((await eventOf(gantry, message?.eventIds[0])).metadata).toMatchObject({ messageId: message?.id });
+  });
+
+  it('is stored alone, and answered, while events cannot be stored', async () => {
+    await using gantry = await startGantry();
+    const made = await connect(gantry, 'gantry');
+    const lock = await gantry.pool.connect();
+    await lock.query('BEGIN');
+    await lock.query('LOCK TABLE events IN ACCESS EXCLUSIVE MODE');
+    const report = () => keyedEvent({ timestamp: new Date().toISOString() });
+    const first = sendJson(gantry, pathOf(made.url), report());
+    await sleep(500);
+    expect((await sendJson(gantry, pathOf(made.url), report())).status).toBe(200);
+    expect((await messagesOf(gantry, made.id)).map(({ status }) => status)).toEqual(['RECEIVED']);
+    await lock.query('ROLLBACK');
+    lock.release();
+    expect((await first).status).toBe(200);
+    const messages = await processed(gantry, made.id, 2);
+    expect(messages.map(({ status }) => status)).toEqual(['STORED', 'STORED']);
+  });
+
+  it('is stored once with the status that it would have alone, whatever arrives beside it', async () => {
+    const connections = await Promise.all([1, 2, 3].map(() => connect(gantry, 'gantry')));
+    const reports = Array.from({ length: 40 }, () => keyedEvent());
+    const sent = connections.flatMap((made) =>
+      Array.from({ length: 80 }, () => ({ made, report: reports[Math.floor(Math.random() * 40)] })),
+    );
+    const unread = connections.map((made) => ({ made, report: { eventType: 7 } }));
+    const answers = await Promise.all(
+      [...sent, ...unread].map(({ made, report }) => sendJson(gantry, pathOf(made.url), report)),
+    );
+    expect(new Set(answers.map(({ status }) => status))).toEqual(new Set([200, 400]));
+    for (const made of connections) {
+      const messages = await processed(gantry, made.id, 81);
+      const own = sent.filter((each) => each.made === made).map(({ report }) => report);
+      const stored = messages.filter(({ status }) => status === 'STORED').flatMap(({ eventIds }) => eventIds);
+      expect(new Set(stored).size).toBe(stored.length);
+      expect(stored).toHaveLength(new Set(own).size);
+      const repeated = messages.filter(({ status }) => status === 'DUPLICATE');
+      expect(repeated).toHaveLength(own.length - stored.length);
+      for (const { eventIds } of repeated) expect(stored).toContain(eventIds[0]);
+      expect(messages.filter(({ status }) => status === 'REFUSED')).toHaveLength(1);
+      const { total } = await gantry.ok('events.getAll', { sensorId: made.sensorId, take: 1 }, { token });
+      expect(total).toBe(stored.length);
+    }
   });
 });
 

@@ -10,7 +10,12 @@ import { storePeriods } from '../traffic/periods.ts';
 import type { GatewayApp } from './context.ts';
 import type { ReportDates } from './date-reports.ts';
 import { noteDiscovery } from './discoveries-store.ts';
-import type { ClaimedMessage, MessageResult } from './messages-store.ts';
+import {
+  type ClaimedMessage,
+  MESSAGES_WITH_EVENTS,
+  type MessageResult,
+  type NewMessage,
+} from './messages-store.ts';
 import {
   assignedSensor,
   countsNotAssigned,
@@ -26,7 +31,7 @@ import type { Passages } from './passages.ts';
 import type { PassageKey } from './passages-store.ts';
 import { interpret } from './read.ts';
 import type { KnownConnection } from './store.ts';
-import { type ReportOutcome, storeReport } from './store-report.ts';
+import { type ReportOutcome, storeReport, storeReportWith } from './store-report.ts';
 
 /** A result without what identifies its message. */
 type Verdict = Omit<MessageResult, 'id' | 'claim' | 'retryMs'>;
@@ -88,6 +93,34 @@ export class Converter {
     const warnings = new Set(untaken);
     const started = await this.#takeReports(taken, reading.reports, held, warnings);
     return async () => verdictOf(await Promise.all(started), [reading.note, ...warnings, ...message.flaws]);
+  }
+
+  /**
+   * Stores a message that has just arrived together with its event, by one commit instead of four statements. It must report
+   * one vehicle, and nothing that only the database can tell.
+   * @returns whether it did so; otherwise nothing was stored
+   * @throws Error when that is not possible now
+   */
+  async storeWithEvent(message: ClaimedMessage, row: NewMessage): Promise<boolean> {
+    const { connections, clock, settings, knownSensors, lastSeen } = this.#app;
+    const connection = await connections.byId(message.connectionId);
+    if (!connection) return false;
+    // Without mappings, which another process evaluates.
+    const reading = await interpret(connection, message, { zone: settings.current().timezone });
+    const [report, ...others] = reading.reports;
+    if (!report || others.length > 0 || (reading.periods ?? []).length > 0) return false;
+    const sensorId = await assignedSensor(knownSensors, connection, report.device);
+    if (sensorId === null || this.#otherCameraOf(connection, report.device) !== null) return false;
+    const found = this.#dates.dateFirst(connection, message, { report, index: 0, sensorId });
+    if (!found) return false;
+    const { dated, first } = found;
+    const note = reasonOf([dated.note, reading.note, ...message.flaws]);
+    lastSeen.recordByConnection(sensorId, clock.now());
+    const eventId = await storeReportWith(this.#app, dated, (eventId) => ({
+      rows: MESSAGES_WITH_EVENTS,
+      row: { ...row, eventId, note, report: first },
+    }));
+    return eventId !== null;
   }
 
   /** Evaluates a mapping. @throws Error when that is not possible now: the message is tried again */
@@ -201,14 +234,20 @@ export class Converter {
 
   /** Lists the cameras of a connection that should name a sensor for each; null if there is only one. */
   async #severalCameras(taken: Taken, names: readonly string[]): Promise<string | null> {
-    const { id, format, options } = taken.connection;
+    const first = this.#otherCameraOf(taken.connection, names);
+    if (first === null) return null;
+    const camera = discoveredName(names);
+    for (const device of [first, camera]) await this.#list(taken, device);
+    return oneOfSeveral(camera);
+  }
+
+  /** The first camera of a connection that should name a sensor for each, if the report is of another one; otherwise null. */
+  #otherCameraOf({ id, format, options }: KnownConnection, names: readonly string[]): string | null {
     const camera = discoveredName(names);
     if (options.sensors !== undefined || camera === '' || !formatNamed(format).namesCamera) return null;
     const first = this.#firstCameras.get(id) ?? camera;
     this.#firstCameras.set(id, first);
-    if (first.toLowerCase() === camera.toLowerCase()) return null;
-    for (const device of [first, camera]) await this.#list(taken, device);
-    return oneOfSeveral(camera);
+    return first.toLowerCase() === camera.toLowerCase() ? null : first;
   }
 
   #list({ connection, message }: Taken, device: string): Promise<void> {

@@ -2,6 +2,7 @@ import type { MessageStatus } from '@gantry/contract/connections';
 import type { StoredPart } from '@gantry/device-formats/split-body';
 import { sql } from 'drizzle-orm';
 import { type ImagesOfMessage, messageImageValues, recordingImagesOfMessages } from '../images/store.ts';
+import type { CompanionRows } from '../ingest/insert-statements-store.ts';
 import {
   type Column,
   double,
@@ -16,6 +17,7 @@ import {
 import { channels } from '../platform/database/notify.ts';
 import type { Database } from '../platform/database/pool.ts';
 import { type Executor, prepare, WITHOUT_WAITING } from '../platform/database/transaction.ts';
+import { type ReportTime, recordingReports } from './reports-store.ts';
 
 /** A message to store. */
 export interface NewMessage {
@@ -55,25 +57,26 @@ const columns: readonly Column<NewMessage>[] = [
   text('parts', ({ partsJson }) => partsJson),
   text('flaws', ({ flawsJson }) => flawsJson),
   text('headers', ({ headersJson }) => headersJson),
-  text('reason', ({ refusal }) => refusal),
 ];
+
+const received = [...columns, text<NewMessage>('reason', ({ refusal }) => refusal)];
 
 const INSERT = `
   WITH given AS (${rowsOf(
-    columns,
-    columns.map((_, index) => `$${index + 1}`),
+    received,
+    received.map((_, index) => `$${index + 1}`),
   )}), stored AS (
-    INSERT INTO device_messages (${namesOf(columns)}, status, due_at, unfinished)
+    INSERT INTO device_messages (${namesOf(received)}, status, due_at, unfinished)
     SELECT given.*, CASE WHEN reason IS NULL THEN 'RECEIVED' ELSE 'REFUSED' END,
-      CASE WHEN reason IS NOT NULL THEN NULL WHEN id = ANY ($${columns.length + 2}::uuid[]) THEN now()
-        ELSE now() + $${columns.length + 1}::float8 * interval '1 millisecond' END,
-      (reason IS NULL AND id <> ALL ($${columns.length + 2}::uuid[]))::int
+      CASE WHEN reason IS NOT NULL THEN NULL WHEN id = ANY ($${received.length + 2}::uuid[]) THEN now()
+        ELSE now() + $${received.length + 1}::float8 * interval '1 millisecond' END,
+      (reason IS NULL AND id <> ALL ($${received.length + 2}::uuid[]))::int
     FROM given
     ON CONFLICT (id) DO NOTHING
     RETURNING id
   )`;
 const INSERT_ONLY = `${INSERT} SELECT id FROM stored`;
-const INSERT_WITH_IMAGES = `${INSERT}, ${recordingImagesOfMessages(columns.length + 3)} SELECT id FROM stored`;
+const INSERT_WITH_IMAGES = `${INSERT}, ${recordingImagesOfMessages(received.length + 3)} SELECT id FROM stored`;
 
 /**
  * Stores messages, and records their images. This process then works on those that it took, until the
@@ -87,7 +90,7 @@ export async function insertMessages(
 ): Promise<boolean[]> {
   const withImages = messages.filter(({ images }) => images.hashes.length > 0);
   const values = [
-    ...columns.map(({ encode }) => encode(messages)),
+    ...received.map(({ encode }) => encode(messages)),
     leaseMs,
     messages.filter(({ isTaken }) => !isTaken).map(({ id }) => id),
   ];
@@ -106,6 +109,35 @@ export async function insertMessages(
   const stored = new Set(rows.map(({ id }) => id));
   return messages.map(({ id }) => stored.has(id));
 }
+
+/** A message without images that is stored together with the event of its only report. */
+export interface MessageWithEvent extends NewMessage {
+  readonly eventId: string;
+  /** As `MessageResult.reason`. */
+  readonly note: string | null;
+  /** The report, which is the first with its key; null for one without a key. */
+  readonly report: ReportTime | null;
+}
+
+const withEvent: readonly Column<MessageWithEvent>[] = [
+  ...columns,
+  text('reason', ({ note }) => note),
+  { ...uuid<MessageWithEvent>('event_ids', ({ eventId }) => eventId), as: 'ARRAY[event_ids]' },
+];
+
+/** Stores messages and the keys of their reports with the events of the reports. */
+export const MESSAGES_WITH_EVENTS: CompanionRows<MessageWithEvent> = {
+  name: 'messages',
+  inserting: (add) => [
+    `stored_messages AS (
+      INSERT INTO device_messages (${namesOf(withEvent)}, status)
+      SELECT *, 'STORED' FROM (${rowsOf(
+        withEvent,
+        withEvent.map(({ encode }) => add(encode)),
+      )}) AS given)`,
+    recordingReports((encode) => add((messages) => encode(messages.flatMap(({ report }) => report ?? [])))),
+  ],
+};
 
 /** A message that this process works on. */
 export interface ClaimedMessage {

@@ -11,6 +11,7 @@ import {
   handBack,
   hasDueMessages,
   type MessageResult,
+  type NewMessage,
 } from './messages-store.ts';
 import { Passages, type ResultWithPassages } from './passages.ts';
 import { hasDuePassages, type PassageKey } from './passages-store.ts';
@@ -27,6 +28,12 @@ const MAX_CHARS = 64_000_000;
 const MAX_AT_ONCE_OF_ONE = 32;
 const MAX_WAITING_OF_ONE = 250;
 const MAX_CHARS_OF_ONE = 8_000_000;
+
+/**
+ * Maximum number of characters of a message that is read before it is stored. If reading one blocked or ended the process,
+ * it would do so again whenever its device repeats it; small messages of known formats take microseconds.
+ */
+const MAX_CHARS_WITH_EVENT = 16_000;
 
 const CLAIMED_AT_ONCE = 100;
 const CLAIMED_BYTES = 32 * 1024 * 1024;
@@ -81,6 +88,23 @@ export class Processor implements AsyncDisposable {
     const own = this.#waitingOf.get(connectionId);
     if (own && (own.messages >= MAX_WAITING_OF_ONE || own.chars >= MAX_CHARS_OF_ONE)) return false;
     return !this.#isEnding && this.#working.size < MAX_WAITING && this.#waitingChars < MAX_CHARS;
+  }
+
+  /**
+   * Stores a small message that has just arrived together with its event, if nothing of its connection waits that should
+   * be read before it.
+   * @returns whether it did so; otherwise nothing was stored
+   */
+  async storeWithEvent(message: ClaimedMessage, row: NewMessage): Promise<boolean> {
+    const isNext =
+      !this.#isEnding &&
+      this.#app.eventWriter.takesCompanions &&
+      !this.#waitingOf.has(message.connectionId) &&
+      charsOf(message) <= MAX_CHARS_WITH_EVENT;
+    // What cannot be done now is found again, and reported, once the message is stored.
+    if (!isNext || !(await this.#converter.storeWithEvent(message, row).catch(() => false))) return false;
+    this.#app.messageSignals.emit('changed', message.connectionId);
+    return true;
   }
 
   /** Processes a message that this process has just stored. */

@@ -28,7 +28,7 @@ const MAX_TYPE = 300;
 
 interface ReceiverParts {
   readonly app: GatewayApp;
-  readonly processor: Pick<Processor, 'hasRoom' | 'accept'>;
+  readonly processor: Pick<Processor, 'hasRoom' | 'accept' | 'storeWithEvent'>;
   readonly spool: MessageSpool;
   readonly missed: MissedMessages;
   /** Called for each message that was stored and is to be processed, by this process or another. */
@@ -37,15 +37,16 @@ interface ReceiverParts {
   readonly onSpooled?: () => void;
 }
 
-/** A message that has its place in a group. */
+/** A message whose images are stored: as it is stored, and as it is processed. */
 interface Prepared {
-  /** Resolves when the group is stored, with whether the message was not stored before. */
-  readonly written: Promise<boolean>;
-  /** Whether this process works on it as soon as it is stored. */
-  readonly isTaken: boolean;
-  /** Why it will not be read. */
-  readonly refusal: string | null;
-  readonly message: Omit<ClaimedMessage, 'connectionId' | 'claim' | 'failures' | 'unfinished'>;
+  readonly row: NewMessage;
+  readonly message: ClaimedMessage;
+}
+
+/** A message that has its place in a group. */
+interface Queued extends Prepared {
+  /** Resolves when the group is stored, with whether the message was not stored before; null if it was stored with its event. */
+  readonly written: Promise<boolean> | null;
 }
 
 /** Stores messages of devices, however they arrive. Disposing waits for those in progress. */
@@ -56,6 +57,7 @@ export class Receiver implements AsyncDisposable {
   readonly #inOrder = new Sequences(1);
   /** Until when messages are refused, in milliseconds of the monotonic clock. */
   #awayUntil = Number.NEGATIVE_INFINITY;
+  #next: Promise<void> | null = null;
 
   constructor(parts: ReceiverParts) {
     const { app } = parts;
@@ -95,6 +97,7 @@ export class Receiver implements AsyncDisposable {
   /** Stores a message that is kept elsewhere until then, once for each id. @throws AppError `unavailable` as `receive` does */
   async store(id: string, incoming: Incoming): Promise<string | null> {
     if (performance.now() < this.#awayUntil) throw databaseAway();
+    await this.#turn();
     try {
       return await this.#sequences.run(incoming.connection.id, () => this.#storeNow(id, incoming));
     } catch (error) {
@@ -109,22 +112,47 @@ export class Receiver implements AsyncDisposable {
     return this.#groups[Symbol.asyncDispose]();
   }
 
+  /** Resolves for all messages of a turn of the event loop at once, so that they pass each step of their processing together. */
+  #turn(): Promise<void> {
+    this.#next ??= new Promise((resolve) => {
+      setImmediate(() => {
+        this.#next = null;
+        resolve();
+      });
+    });
+    return this.#next;
+  }
+
   async #storeNow(id: string, incoming: Incoming): Promise<string | null> {
     const { app, processor } = this.#parts;
     const { connection, method } = incoming;
-    const begin = () => this.#prepare(id, incoming);
     // Several messages of a broker are stored at the same time, but their order counts.
-    const prepared = method === 'MQTT' ? await this.#inOrder.run(connection.id, begin) : await begin();
-    const { written, isTaken, refusal, message } = prepared;
+    const { row, message, written } =
+      method === 'MQTT'
+        ? await this.#inOrder.run(connection.id, async () => this.#queue(await this.#prepare(id, incoming)))
+        : await this.#storeOrQueue(await this.#prepare(id, incoming));
     const isNew = await written;
-    if (refusal !== null) {
+    if (row.refusal !== null) {
       app.metrics.deviceMessages.inc({ format: connection.format, outcome: 'REFUSED' });
+    } else if (written === null) {
+      app.metrics.deviceMessages.inc({ format: connection.format, outcome: 'STORED' });
     } else if (isNew) {
       this.#parts.onStored?.();
-      if (isTaken)
-        processor.accept({ ...message, connectionId: connection.id, claim: 0, failures: 0, unfinished: 0 });
+      if (row.isTaken) processor.accept(message);
     }
-    return refusal;
+    return row.refusal;
+  }
+
+  /** Stores a message with its event, or gives it its place in a group. */
+  async #storeOrQueue(prepared: Prepared): Promise<Queued> {
+    const { row, message } = prepared;
+    const mayHaveEvent = row.isTaken && row.images.hashes.length === 0;
+    const isStored = mayHaveEvent && (await this.#parts.processor.storeWithEvent(message, row));
+    return isStored ? { ...prepared, written: null } : this.#queue(prepared);
+  }
+
+  #queue(prepared: Prepared): Queued {
+    return { ...prepared, written: this.#groups.add(prepared.row) };
   }
 
   async #prepare(id: string, incoming: Incoming): Promise<Prepared> {
@@ -140,7 +168,7 @@ export class Receiver implements AsyncDisposable {
     const path = storable(incoming.path, MAX_PATH);
     const refusal = compressed ?? (await refusalOf(connection.format, { parts, path, topic, receivedAt }));
     const isTaken = refusal === null && processor.hasRoom(connection.id);
-    const written = this.#groups.add({
+    const row: NewMessage = {
       id,
       connectionId: connection.id,
       receivedAt,
@@ -155,9 +183,9 @@ export class Receiver implements AsyncDisposable {
       refusal,
       isTaken,
       images: { hashes: pictures.map(({ sha256 }) => sha256), durable },
-    });
-    const message = { id, receivedAt, method, path, topic, headers, parts, flaws };
-    return { written, isTaken, refusal, message };
+    };
+    const asReceived = { connectionId: connection.id, claim: 0, failures: 0, unfinished: 0 };
+    return { row, message: { id, receivedAt, method, path, topic, headers, parts, flaws, ...asReceived } };
   }
 }
 

@@ -55,6 +55,18 @@ const FIRST_REPORTS = `
   SELECT ${TIMES}, true AS "isKnown", ${WITHOUT_WAITING} FROM known
   UNION ALL SELECT ${TIMES}, false, ${WITHOUT_WAITING} FROM recorded`;
 
+/**
+ * The common table expression that records reports, each with a key that was not used before.
+ * @param add adds the parameter of a column
+ */
+export function recordingReports(
+  add: (encode: (reports: readonly ReportTime[]) => Buffer) => string,
+): string {
+  const parameters = reportColumns.map(({ encode }) => add(encode));
+  return `recorded_reports AS (
+      INSERT INTO device_reports (${namesOf(reportColumns)}) ${rowsOf(reportColumns, parameters)} ORDER BY 1, 2)`;
+}
+
 /** Records reports that are the first with their key. @returns the first report of each key, in the order given */
 export async function firstReports(db: Database, reports: readonly ReportTime[]): Promise<FirstReport[]> {
   const keyOf = ({ connectionId, keyHash }: ReportTime): string => `${connectionId} ${keyHash}`;

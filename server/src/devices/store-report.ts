@@ -3,6 +3,7 @@ import { composeEvent, idempotencyKeyOf } from '@gantry/device-formats/compose';
 import type { Report } from '@gantry/device-formats/format';
 import { keyedEventId } from '../events/id.ts';
 import { hashesOfServed } from '../images/read-image.ts';
+import type { Companion } from '../ingest/insert-statements-store.ts';
 import { storeReported } from '../ingest/pipeline.ts';
 import { AppError } from '../platform/error.ts';
 import type { GatewayApp } from './context.ts';
@@ -49,15 +50,39 @@ export async function storeReport(app: GatewayApp, dated: DatedReport): Promise<
   const images = hashesOfServed(composed.event.images);
   try {
     const { eventId, outcome } = await storeReported({ app, sensor }, composed.event, images);
-    // The time at which a buffer received the message, if one kept it: its arrival here is not a liveness signal of the sensor.
-    app.lastSeen.recordEvent(sensor.id, dated.arrivedAt);
-    if (outcome === 'stored') noteClock(app, sensor.id, dated);
+    noteArrival(app, sensor.id, dated, outcome === 'stored');
     return { kind: outcome === 'stored' ? 'stored' : 'duplicate', eventId, note: dated.note };
   } catch (error) {
     if (error instanceof AppError && error.kind === 'badRequest')
       return { kind: 'refused', note: error.message };
     throw error;
   }
+}
+
+/**
+ * Stores the event of the first report with its key together with something else.
+ * @param companionOf what is stored with the event of the id
+ * @returns the id of the event; null if nothing was stored, because that is possible only one after the other
+ * @throws AppError as `storeReported` does
+ */
+export async function storeReportWith(
+  app: GatewayApp,
+  dated: DatedReport,
+  companionOf: (eventId: string) => Companion,
+): Promise<string | null> {
+  const sensor = await app.knownSensors.find(dated.sensorId);
+  const composed = composeEvent(dated.report, dated);
+  if (!sensor || 'refusal' in composed || hashesOfServed(composed.event.images).length > 0) return null;
+  const { eventId, outcome } = await storeReported({ app, sensor }, composed.event, [], companionOf);
+  if (outcome !== 'stored') return null;
+  noteArrival(app, sensor.id, dated, true);
+  return eventId;
+}
+
+function noteArrival(app: GatewayApp, sensorId: string, dated: DatedReport, isNew: boolean): void {
+  // The time at which a buffer received the message, if one kept it: its arrival here is not a liveness signal of the sensor.
+  app.lastSeen.recordEvent(sensorId, dated.arrivedAt);
+  if (isNew) noteClock(app, sensorId, dated);
 }
 
 /**

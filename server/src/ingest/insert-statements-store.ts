@@ -96,8 +96,27 @@ interface Group {
   readonly followed: readonly EventRow[];
 }
 
+/** How another module stores rows of its own with events, by the statement that stores the events. */
+export interface CompanionRows<Row> {
+  /** Part of the name of the statement. */
+  readonly name: string;
+  /**
+   * Common table expressions that insert the rows. The statement fails if one of them is stored already.
+   * @param add as in `Parameters`
+   */
+  readonly inserting: (add: (encode: (rows: readonly Row[]) => unknown) => string) => readonly string[];
+}
+
+/** A row that is stored in the transaction of an event, or not at all. */
+export interface Companion {
+  /** How rows of its type are stored. */
+  readonly rows: CompanionRows<never>;
+  readonly row: unknown;
+}
+
 /** A group without stored events, so that its contribution to the counts is known. */
 interface NewGroup extends Group {
+  readonly companions: readonly never[];
   readonly counts: readonly Count[];
   /** The smallest and the largest id, which are in the order of time. */
   readonly ends: readonly (string | undefined)[];
@@ -153,13 +172,14 @@ interface Variant {
   readonly followed: boolean;
   /** Whether any says how its vehicle passed; other groups are stored without the columns for that. */
   readonly passing: boolean;
+  /** What is stored with the events; null for nothing. */
+  readonly companions: CompanionRows<never> | null;
 }
 
 // The common case: no event of the group is stored yet, so its contribution to the totals is known beforehand. One
 // statement, so one round trip and one commit for the whole group: 40 µs an event in groups of 60, half of it for
 // indexes.
-function insertNew({ keyed, followed, passing }: Variant): Statement<NewGroup> {
-  const name = `insert-new${keyed ? '-keyed' : ''}${passing ? '-passing' : ''}-events${followed ? '-followed' : ''}`;
+function insertNew(name: string, { keyed, followed, passing, companions }: Variant): Statement<NewGroup> {
   return statement(name, (add) => {
     const { parameters, insert } = addEvents(add, passing);
     const ids = parameters.get('id') ?? '';
@@ -176,6 +196,7 @@ function insertNew({ keyed, followed, passing }: Variant): Statement<NewGroup> {
         VALUES (${[...passed.map(({ of }) => parameters.get(of)), ...ends].join(', ')})
       )`,
       ...(keyed ? [refuseDeleted(ids)] : []),
+      ...(companions?.inserting((encode) => add((group) => encode(group.companions))) ?? []),
     ];
     const counting = `INSERT INTO event_totals (${namesOf(countColumns)}) ${rowsOf(countColumns, counts)}`;
     if (!followed) return `WITH ${parts.join(', ')} ${counting}`;
@@ -188,16 +209,22 @@ function insertNew({ keyed, followed, passing }: Variant): Statement<NewGroup> {
   });
 }
 
-const YES_AND_NO = [true, false];
-const VARIANTS = YES_AND_NO.flatMap((keyed) =>
-  YES_AND_NO.flatMap((followed) => YES_AND_NO.map((passing): Variant => ({ keyed, followed, passing }))),
-).map((variant) => ({ variant, statement: insertNew(variant) }));
+const built = new Map<string, Statement<NewGroup>>();
 
 /** The statement for new events. */
-export function insertNewOf({ keyed, followed, passing }: Variant): Statement<NewGroup> {
-  const fits = ({ variant }: { variant: Variant }): boolean =>
-    variant.keyed === keyed && variant.followed === followed && variant.passing === passing;
-  return (VARIANTS.find(fits) as (typeof VARIANTS)[number]).statement;
+export function insertNewOf(variant: Variant): Statement<NewGroup> {
+  const { keyed, followed, passing, companions } = variant;
+  const name = [
+    'insert-new',
+    ...(keyed ? ['keyed'] : []),
+    ...(passing ? ['passing'] : []),
+    'events',
+    ...(followed ? ['followed'] : []),
+    ...(companions ? ['with', companions.name] : []),
+  ].join('-');
+  const insert = built.get(name) ?? insertNew(name, variant);
+  built.set(name, insert);
+  return insert;
 }
 
 const ofStored = countingOf('stored', 1);

@@ -2,10 +2,26 @@ import type { QueryConfig } from 'pg';
 import type { EventRow } from '../events/event-row.ts';
 import type { KeptClient } from '../platform/database/client.ts';
 import { isUniqueViolation } from '../platform/database/failure.ts';
-import { INSERT_MISSING, insertNewOf, type Statement, tally } from './insert-statements-store.ts';
+import {
+  type Companion,
+  INSERT_MISSING,
+  insertNewOf,
+  type Statement,
+  tally,
+} from './insert-statements-store.ts';
 
 const INSERT_MISSING_ATTEMPTS = 3;
 const NONE: ReadonlySet<string> = new Set();
+const NO_ROWS: ReadonlySet<EventRow> = new Set();
+
+/** A group of events to store. */
+export interface EventsToInsert {
+  readonly rows: readonly EventRow[];
+  /** Those of the events that have effects; they are listed for follow-up. */
+  readonly followed: readonly EventRow[];
+  /** What is stored with some of the events. */
+  readonly companions: ReadonlyMap<EventRow, Companion>;
+}
 
 /** The result of storing a group. */
 export interface Inserted {
@@ -13,35 +29,43 @@ export interface Inserted {
   readonly known: ReadonlySet<string>;
   /** When the other events were stored; null if there are none, or if no event of the group has effects. */
   readonly at: Date | null;
+  /** The events with companions that were not stored, because one of the group may be stored already. */
+  readonly apart: ReadonlySet<EventRow>;
 }
 
 /**
- * Stores a group of events and counts them, in one transaction.
- * @param followed those of the events that have effects; they are listed for follow-up
- * @param expectsKnown whether some are likely to be stored already; the statement that allows for it is then tried
- * first
+ * Stores a group of events with their companions, and counts the events, in one transaction.
+ * @param expectsKnown whether some are likely to be stored already; the statement that allows for it, without
+ * companions, is then tried first
  */
 export async function insertEvents(
   client: KeptClient,
-  rows: readonly EventRow[],
-  followed: readonly EventRow[],
+  { rows, followed, companions }: EventsToInsert,
   expectsKnown: boolean,
 ): Promise<Inserted> {
   const ordered = inLockOrder(rows);
-  if (expectsKnown) return insertMissing(client, ordered, followed);
-  const insert = insertNewOf({
-    keyed: hasKeys(rows),
-    followed: followed.length > 0,
-    passing: rows.some(({ passage }) => passage !== null),
-  });
-  const group = { rows: ordered, followed, counts: tally(ordered), ends: endsOf(rows) };
-  try {
-    const { rows: stored } = await client.query<{ at: Date }>(queryOf(insert, group));
-    return { known: NONE, at: stored[0]?.at ?? null };
-  } catch (error) {
-    if (!isUniqueViolation(error)) throw error;
+  if (!expectsKnown) {
+    const added = [...companions.values()];
+    const insert = insertNewOf({
+      keyed: hasKeys(rows),
+      followed: followed.length > 0,
+      passing: rows.some(({ passage }) => passage !== null),
+      companions: added[0]?.rows ?? null,
+    });
+    const group = { rows: ordered, followed, counts: tally(ordered), ends: endsOf(rows) };
+    try {
+      const query = queryOf(insert, { ...group, companions: added.map(({ row }) => row as never) });
+      const { rows: stored } = await client.query<{ at: Date }>(query);
+      return { known: NONE, at: stored[0]?.at ?? null, apart: NO_ROWS };
+    } catch (error) {
+      if (!isUniqueViolation(error)) throw error;
+    }
   }
-  return insertMissing(client, ordered, followed);
+  const isAlone = (row: EventRow): boolean => !companions.has(row);
+  const alone = ordered.filter(isAlone);
+  const apart = new Set(companions.keys());
+  if (alone.length === 0) return { known: NONE, at: null, apart };
+  return { ...(await insertMissing(client, alone, followed.filter(isAlone))), apart };
 }
 
 /** The content hashes, by id, of those of the events that are stored or were deleted by a user. */
@@ -100,7 +124,7 @@ async function insertMissing(
   client: KeptClient,
   rows: readonly EventRow[],
   followed: readonly EventRow[],
-): Promise<Inserted> {
+): Promise<Omit<Inserted, 'apart'>> {
   const known = new Set(rows.map(({ id }) => id));
   let left = rows;
   for (let attempt = 1; ; attempt++) {

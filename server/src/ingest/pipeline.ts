@@ -13,6 +13,7 @@ import type { DeviceContext, KnownSensor } from '../sensors/sensor-keys.ts';
 import type { SensorServices } from '../sensors/start.ts';
 import { enrich } from './enrich.ts';
 import { asFirstReported } from './former-zones.ts';
+import type { Companion } from './insert-statements-store.ts';
 import type { WriteOutcome } from './queue.ts';
 import type { IngestServices } from './start.ts';
 
@@ -42,6 +43,9 @@ interface WithImages {
  * this is less than the time limit of the request.
  */
 const IMAGES_MS = 18_000;
+
+/** Maximum time until the commit of an event with a companion begins, in milliseconds. */
+const COMPANION_MS = 1_000;
 
 /**
  * Stores an event that passed validation, which is a liveness signal of its sensor. Resolves after the commit.
@@ -122,18 +126,24 @@ export interface Stored {
  * Stores an event that a gateway made of a message, whose time was checked when the message arrived and whose images
  * are addresses already.
  * @param images the hashes of those of its images that are stored
+ * @param companionOf what is stored with the event of the id
  * @throws AppError `badRequest` when the database refuses it; `unavailable` when it should be tried again
  */
 export async function storeReported(
   { app, sensor }: Pick<IngestContext, 'app' | 'sensor'>,
   event: ReportedEvent,
   images: readonly string[],
+  companionOf?: (eventId: string) => Companion,
 ): Promise<Stored> {
   const { timezone } = app.settings.current();
   const row = enrich(event, sensor, timezone, app.clock.now(), undefined, byKeyOnly);
   const referring = { eventId: row.id, eventType: row.eventType, hashes: images };
   if (images.length > 0) await app.images.refer(referring);
-  const outcome = await app.eventWriter.write(row);
+  const outcome = await app.eventWriter.write(
+    row,
+    companionOf ? performance.now() + COMPANION_MS : undefined,
+    companionOf?.(row.id),
+  );
   if (outcome !== 'stored' && images.length > 0) await app.images.release(referring);
   return { eventId: row.id, outcome };
 }

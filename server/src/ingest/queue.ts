@@ -1,19 +1,22 @@
 import type { EventRow } from '../events/event-row.ts';
 import { unavailable } from '../platform/error.ts';
 import { Shares } from '../platform/shares.ts';
+import type { Companion } from './insert-statements-store.ts';
 
 /** Upper bound for the short texts of an event, in characters; long texts are measured. */
 const SHORT_TEXTS = 1_000;
 
 /**
  * The result for an event: it was stored, it existed already (`duplicate`), or its key was used for other content
- * (`conflict`).
+ * (`conflict`). Of an event with a companion, nothing was stored if anything of its group may be stored already
+ * (`apart`): the two are then to be stored one after the other.
  */
-export type WriteOutcome = 'stored' | 'duplicate' | 'conflict';
+export type WriteOutcome = 'stored' | 'duplicate' | 'conflict' | 'apart';
 
 /** An event whose sender waits for the result. */
 export interface Waiting {
   readonly row: EventRow;
+  readonly companion: Companion | null;
   /** Until when it may wait, by the monotonic clock in milliseconds. */
   readonly until: number;
   readonly resolve: (outcome: WriteOutcome) => void;
@@ -66,7 +69,8 @@ export class EventQueue {
   /** Removes the next group from the queue. */
   take(): Group {
     const now = performance.now();
-    const keyed = new Set<string>();
+    /** The place of each event with a key. */
+    const keyed = new Map<string, number>();
     const events: Waiting[] = [];
     const repeats: Waiting[] = [];
     const { group, rest } = this.#takeGroup();
@@ -74,13 +78,19 @@ export class EventQueue {
     for (const waiting of group) {
       const { row, until, reject } = waiting;
       this.#shares.remove(row.sensorId, sizeOf(row));
+      const at = row.contentHash === null ? undefined : keyed.get(row.id);
+      const first = at === undefined ? undefined : events[at];
       if (until < now) {
         reject(unavailable('The event waited too long for its commit: send it again in a moment'));
-      } else if (row.contentHash !== null && keyed.has(row.id)) {
-        repeats.push(waiting);
-      } else {
-        if (row.contentHash !== null) keyed.add(row.id);
+      } else if (at === undefined || first === undefined) {
+        if (row.contentHash !== null) keyed.set(row.id, events.length);
         events.push(waiting);
+      } else if (first.companion !== null && waiting.companion === null) {
+        // The first may have to be stored apart from its companion, and the other would wait for it in vain.
+        repeats.push(first);
+        events[at] = waiting;
+      } else {
+        repeats.push(waiting);
       }
     }
     return { events, repeats };

@@ -14,7 +14,8 @@ import { AppError, unavailable } from '../platform/error.ts';
 import { GroupLoop, writeOrHalve } from '../platform/groups.ts';
 import type { Metrics } from '../platform/metrics.ts';
 import type { Timings } from '../platform/timings.ts';
-import { findContentHashes, type Inserted, insertEvents } from './insert-store.ts';
+import type { Companion } from './insert-statements-store.ts';
+import { type EventsToInsert, findContentHashes, type Inserted, insertEvents } from './insert-store.ts';
 import { EventQueue, type Waiting, type WriteOutcome } from './queue.ts';
 
 /** After the database became unavailable, events are refused at once for this long before one group tries again. */
@@ -26,6 +27,9 @@ const ATTEMPTS = 3;
  * allows for it. Devices repeat events all at once after an outage, and a refused statement costs a round trip.
  */
 const WARY_GROUPS = 50;
+
+/** A commit that takes longer than this, in milliseconds, is likely to take much longer. */
+const SLOW_MS = 250;
 
 export interface EventWriterParts {
   /** A connection for the writer only. */
@@ -62,6 +66,8 @@ export class EventWriter implements AsyncDisposable {
   );
   /** While the database is unavailable: when to try again, by the monotonic clock. */
   #awayUntil: number | null = null;
+  /** When the commit in progress started, by the monotonic clock; null if there is none. */
+  #startedAt: number | null = null;
   /** The number of further groups that are expected to contain stored events. */
   #wary = 0;
 
@@ -79,14 +85,28 @@ export class EventWriter implements AsyncDisposable {
   /**
    * Stores an event and resolves after its commit.
    * @param until when its commit must have started, by the monotonic clock in milliseconds
+   * @param companion what is stored with it, or not at all
    * @throws AppError `unavailable` when the queue is full or the database is unavailable, and the event may be sent
    * again; `badRequest` when the database refuses it
    */
-  write(row: EventRow, until = Number.POSITIVE_INFINITY): Promise<WriteOutcome> {
+  write(
+    row: EventRow,
+    until = Number.POSITIVE_INFINITY,
+    companion: Companion | null = null,
+  ): Promise<WriteOutcome> {
     if (this.#isAway()) return Promise.reject(databaseAway());
-    if (this.#partitions.has(row.time)) return this.#enqueue(row, until);
+    if (this.#partitions.has(row.time)) return this.#enqueue(row, until, companion);
+    if (companion !== null) return Promise.resolve('apart');
     // Done before queueing, so that other events do not wait for a partition they do not use.
-    return this.#ensurePartition(row.time).then(() => this.#enqueue(row, until));
+    return this.#ensurePartition(row.time).then(() => this.#enqueue(row, until, null));
+  }
+
+  /**
+   * Whether an event is likely to be stored with its companion at once: not while stored events are sent again, or while a
+   * commit takes long.
+   */
+  get takesCompanions(): boolean {
+    return this.#wary === 0 && performance.now() - (this.#startedAt ?? performance.now()) < SLOW_MS;
   }
 
   /** The number of events that wait for a commit that has not started. */
@@ -107,10 +127,10 @@ export class EventWriter implements AsyncDisposable {
     return this.#awayUntil !== null && (this.#loop.isRunning || performance.now() < this.#awayUntil);
   }
 
-  #enqueue(row: EventRow, latest: number): Promise<WriteOutcome> {
+  #enqueue(row: EventRow, latest: number, companion: Companion | null): Promise<WriteOutcome> {
     return new Promise((resolve, reject) => {
       const until = Math.min(latest, performance.now() + this.#turnMs);
-      this.#queue.add({ row, until, resolve, reject });
+      this.#queue.add({ row, companion, until, resolve, reject });
       this.#loop.wake();
     });
   }
@@ -127,9 +147,10 @@ export class EventWriter implements AsyncDisposable {
 
   async #commitNext(): Promise<void> {
     const { events, repeats } = this.#queue.take();
+    this.#startedAt = performance.now();
     this.#metrics.queuedEvents.set(this.#queue.length);
     // Events that were stored before, which are settled afterwards.
-    const existing: Waiting[] = [];
+    const existing = [...repeats];
     if (events.length > 0) {
       await writeOrHalve(events, {
         write: async (group) => void existing.push(...(await this.#commit(group))),
@@ -138,28 +159,29 @@ export class EventWriter implements AsyncDisposable {
           isBadRow(error) ? this.#refuse(group, error) : this.#sendBack(group, error),
       });
     }
-    if (existing.length + repeats.length > 0) await this.#compare([...existing, ...repeats]);
+    for (const { companion, resolve } of existing) if (companion) resolve('apart');
+    const alone = existing.filter(({ companion }) => companion === null);
+    if (alone.length > 0) await this.#compare(alone);
+    this.#startedAt = null;
   }
 
   /**
    * Commits the group and settles its events.
-   * @returns the events that were stored before, which are not settled yet
+   * @returns the events that were not stored, because they or others are stored already; they are not settled yet
    */
   async #commit(group: readonly Waiting[]): Promise<Waiting[]> {
     const rows = group.map(({ row }) => row);
     const followed = rows.filter(this.#hasEffects);
-    const { known, at } = await this.#insert(rows, followed);
+    const carrying = group.flatMap(({ row, companion }) => (companion ? [[row, companion] as const] : []));
+    const { known, apart, at } = await this.#insert({ rows, followed, companions: new Map(carrying) });
     this.#awayUntil = null;
-    if (known.size < group.length) this.#stored();
+    const isStored = ({ row }: Waiting): boolean => !known.has(row.id) && !apart.has(row);
+    const stored = group.filter(isStored);
+    if (stored.length > 0) this.#stored();
     this.#metrics.groupSize.observe(group.length);
-    const existing = group.filter(({ row }) => known.has(row.id));
-    this.#acknowledge(
-      group.filter(({ row }) => !known.has(row.id)),
-      new Set(followed),
-      at,
-    );
-    this.#metrics.events.inc({ outcome: 'stored' }, group.length - existing.length);
-    return existing;
+    this.#acknowledge(stored, new Set(followed), at);
+    this.#metrics.events.inc({ outcome: 'stored' }, stored.length);
+    return stored.length === group.length ? [] : group.filter((each) => !isStored(each));
   }
 
   /** A device that reports an event with effects is answered once they are applied. Other events are not delayed. */
@@ -173,12 +195,13 @@ export class EventWriter implements AsyncDisposable {
     });
   }
 
-  async #insert(rows: readonly EventRow[], followed: readonly EventRow[]): Promise<Inserted> {
+  async #insert(group: EventsToInsert): Promise<Inserted> {
+    const { rows } = group;
     for (let attempt = 1; ; attempt++) {
       try {
         const isWary = this.#wary > 0 && rows.some(({ contentHash }) => contentHash !== null);
-        const inserted = await insertEvents(this.#client, rows, followed, isWary);
-        if (inserted.known.size > 0) this.#wary = WARY_GROUPS;
+        const inserted = await insertEvents(this.#client, group, isWary);
+        if (inserted.known.size > 0 || (inserted.apart.size > 0 && !isWary)) this.#wary = WARY_GROUPS;
         else if (isWary) this.#wary--;
         return inserted;
       } catch (error) {
