@@ -214,6 +214,7 @@ describe('the boundaries between modules', () => {
       'server/src/operations/transfer/import.ts',
       'server/src/platform/clock.ts',
       'server/src/programs/commands/gateway.ts',
+      'server/src/programs/commands/mail.ts',
       'server/src/reports/files.ts',
     ]);
   });

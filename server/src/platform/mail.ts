@@ -32,7 +32,11 @@ export interface MailAttachment {
 
 /** Whether the mail server took a message. If the failure is permanent, another attempt will fail, too. */
 export type MailResult =
-  | { readonly accepted: true }
+  | {
+      readonly accepted: true;
+      /** The last line that the server answered, as `250 2.0.0 Ok: queued as 12345`. */
+      readonly response: string;
+    }
   | { readonly accepted: false; readonly isPermanent: boolean; readonly reason: string };
 
 /** Sends e-mail. Disposing it waits for messages that are being sent, two seconds at most. */
@@ -94,7 +98,7 @@ export function createMailer(settings: MailSettings, log: Logger): Mailer {
 
   const attempt = async (mail: Mail): Promise<MailResult> => {
     try {
-      await transport.sendMail({
+      const { response } = await transport.sendMail({
         ...contentOf(mail),
         from: { ...from },
         envelope: { from: from.address, to: [mail.to] },
@@ -102,7 +106,7 @@ export function createMailer(settings: MailSettings, log: Logger): Mailer {
         signal: AbortSignal.any([AbortSignal.timeout(limitMs), closing.signal]),
       });
       note(null);
-      return { accepted: true };
+      return { accepted: true, response: safeText(response).slice(0, MAX_REASON) };
     } catch (error) {
       const isPermanent = isPermanentFailure(error);
       const reason = reasonOf(error);

@@ -7,6 +7,7 @@ import { addDatabase } from './commands/database.ts';
 import { addDoctor } from './commands/doctor.ts';
 import { addEvents } from './commands/events.ts';
 import { addGateway } from './commands/gateway.ts';
+import { addMail } from './commands/mail.ts';
 import { addMoveTo } from './commands/move-to.ts';
 import { exitCodes, reportFailure } from './commands/output.ts';
 import { addSimulator, addStart } from './commands/start.ts';
@@ -42,6 +43,7 @@ addBackup(program);
 addRestore(program);
 addMoveTo(program);
 addGateway(program);
+addMail(program);
 
 program.hook('preAction', (_program, command) => {
   isReaderNeeded = ONLY_OUTPUT.includes(command.name());

@@ -8,6 +8,7 @@ import { checkWrites } from '../../src/operations/doctor/database.ts';
 import { readDirtyExpiry } from '../../src/operations/doctor/store.ts';
 import { createDatabase, createPool } from '../../src/platform/database/pool.ts';
 import { ADMIN, createTestDatabase, eventually } from '../harness.ts';
+import { startMailServer } from '../mail-server.ts';
 import { isLong } from '../test-length.ts';
 import { runGantry, runGantryWithoutOutput } from './gantry-command.ts';
 import { type ServiceProcess, spawnService, untilItServes } from './service-process.ts';
@@ -91,6 +92,59 @@ describe('gantry', () => {
         }),
       ),
     );
+  });
+});
+
+describe('gantry mail test', () => {
+  const send = (settings: Record<string, string>, ...args: string[]) =>
+    runGantry(folder, settings, ['mail', 'test', ...args]);
+
+  it('sends a message without a database, and prints what the mail server answers', async () => {
+    await using server = await startMailServer();
+    const settings = { SMTP_URL: server.url, SMTP_FROM: 'Gantry <gantry@example.org>' };
+    const { code, out, err } = await send(settings, 'Jane@Example.org');
+    expect({ code, err }).toEqual({ code: 0, err: '' });
+    expect(out).toContain('The mail server took the message to jane@example.org: 250 ');
+    const [message] = server.messages;
+    expect(message).toMatchObject({ from: 'gantry@example.org', to: ['jane@example.org'] });
+    expect(message?.part('text/plain').toString()).toContain('Gantry can send e-mail to jane@example.org');
+    const json = await send(settings, 'jane@example.org', '--json');
+    expect(JSON.parse(json.out)).toMatchObject({ accepted: true, response: expect.stringMatching(/^250/) });
+  });
+
+  it('says why it was not sent, and what to do', async () => {
+    await using server = await startMailServer({
+      authOptional: false,
+      allowInsecureAuth: true,
+      onAuth: ({ password }, _session, done) =>
+        password === 'right' ? done(null, { user: 'a' }) : done(new Error('Invalid username or password')),
+    });
+    const at = (user: string) => ({
+      SMTP_URL: server.url.replace('//', `//${user}@`),
+      SMTP_FROM: 'gantry@example.org',
+    });
+    server.refuse('recipient', 550);
+    server.refuse('recipient', 450);
+    const refused = await send(at('jane:right'), 'jane@example.org');
+    expect(refused).toMatchObject({ code: 1, out: '' });
+    expect(refused.err).toMatch(/^Not sent\. .*No such mailbox[\s\S]*check the address/);
+    expect((await send(at('jane:right'), 'jane@example.org')).err).toMatch(/ask to try again later/);
+    const { code, err } = await send(at('jane:hunter2hunter2'), 'jane@example.org');
+    expect(code).toBe(1);
+    expect(err).toMatch(/refused the user or the password of SMTP_URL[\s\S]*Check SMTP_URL/);
+    expect(err).not.toContain('hunter2');
+    expect(await send({}, 'jane@example.org')).toEqual({
+      code: 1,
+      out: '',
+      err: 'Not sent. No mail server is configured: set SMTP_URL and SMTP_FROM\n',
+    });
+    expect(await send(at('jane:right'), 'jane')).toMatchObject({
+      code: 2,
+      err: expect.stringContaining('Use an e-mail address such as'),
+    });
+    const json = await send(at('jane:wrong'), 'jane@example.org', '--json');
+    expect([json.code, JSON.parse(json.out).accepted]).toEqual([1, false]);
+    expect(server.messages).toEqual([]);
   });
 });
 

@@ -19,7 +19,8 @@ interface CreateOptions extends PasswordOptions {
   readonly role: string;
 }
 
-function emailOf(text: string): string {
+/** A parser of an e-mail address, for an argument. @throws InvalidArgumentError */
+export function emailOf(text: string): string {
   const parsed = emailInput.safeParse(text);
   if (parsed.success) return parsed.data;
   throw new InvalidArgumentError('Use an e-mail address such as jane@example.org.');
