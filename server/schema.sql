@@ -522,7 +522,10 @@ CREATE TABLE hotlist_imports (
   version integer,
   reverts_to integer,
   due_at timestamp(3) with time zone,
-  attempts integer NOT NULL DEFAULT 0
+  attempts integer NOT NULL DEFAULT 0,
+  signature text,
+  progress smallint,
+  others jsonb
 );
 
 CREATE TABLE hotlist_look_backs (
@@ -1486,7 +1489,7 @@ ALTER TABLE reports ADD CONSTRAINT reports_pkey PRIMARY KEY (id);
 ALTER TABLE reports ADD CONSTRAINT reports_status_check CHECK ((status = ANY (ARRAY['QUEUED'::text, 'RUNNING'::text, 'DONE'::text, 'FAILED'::text, 'CANCELLED'::text])));
 ALTER TABLE retention_removals ADD CONSTRAINT retention_removals_pkey PRIMARY KEY (run_id, class, event_type, month);
 ALTER TABLE retention_removals ADD CONSTRAINT retention_removals_run_id_fkey FOREIGN KEY (run_id) REFERENCES retention_runs(id) ON DELETE CASCADE;
-ALTER TABLE retention_removals ADD CONSTRAINT retention_removals_class_check CHECK ((class = ANY (ARRAY['events'::text, 'images'::text, 'reports'::text, 'activity'::text, 'traffic'::text])));
+ALTER TABLE retention_removals ADD CONSTRAINT retention_removals_class_check CHECK ((class = ANY (ARRAY['events'::text, 'images'::text, 'reports'::text, 'activity'::text, 'traffic'::text, 'hits'::text])));
 ALTER TABLE retention_runs ADD CONSTRAINT retention_runs_pkey PRIMARY KEY (id);
 ALTER TABLE retention_runs ADD CONSTRAINT retention_runs_status_check CHECK ((status = ANY (ARRAY['RUNNING'::text, 'COMPLETED'::text, 'STOPPED'::text, 'FAILED'::text])));
 ALTER TABLE retention_settings ADD CONSTRAINT retention_settings_pkey PRIMARY KEY (only_row);

@@ -61,14 +61,20 @@ export type HotlistTolerance = z.infer<typeof hotlistTolerance>;
 export const hotlistImportMode = z
   .enum(hotlistImportModes)
   .describe('COMPLETE: the file is the whole list. ADD and REMOVE: the file has what changes.');
+const publicKey = trimmedText(1_000, 1)
+  .optional()
+  .describe(
+    'An Ed25519 key (RFC 8032): PEM, or its 32 bytes as base64. Then a file without a valid signature in `<file>.sig`, or at `<url>.sig`, is refused.',
+  );
 export const hotlistSource = z
   .discriminatedUnion('type', [
-    z.object({ type: z.literal('FOLDER'), mode: hotlistImportMode.default('COMPLETE') }),
+    z.object({ type: z.literal('FOLDER'), mode: hotlistImportMode.default('COMPLETE'), publicKey }),
     z.object({
       type: z.literal('URL'),
       url: trimmedText(2_000, 1).describe('An address with https.'),
       mode: hotlistImportMode.default('COMPLETE'),
       everyMinutes: z.int().min(1).max(10_080).default(60).describe('In minutes.'),
+      publicKey,
     }),
   ])
   .describe(
@@ -191,7 +197,9 @@ const settings = {
     .min(1)
     .max(36_500)
     .nullish()
-    .describe('Decided hits are removed after this many days. null: never.'),
+    .describe(
+      'Decided hits are removed by the daily run of retention after this many whole days (UTC), unless a legal hold has their events. null: never.',
+    ),
   staleAfterHours: z
     .int()
     .min(1)
@@ -312,6 +320,14 @@ export const hotlistEntry = z.object({
 });
 export type HotlistEntry = z.infer<typeof hotlistEntry>;
 
+const warnings = z
+  .array(z.string())
+  .describe(
+    'What may have been overlooked, as sentences: plates that lists with another priority have, too.',
+  );
+export const savedHotlistEntry = hotlistEntry.extend({ warnings });
+export type SavedHotlistEntry = z.infer<typeof savedHotlistEntry>;
+
 export const listHotlistEntriesInput = z.object({
   hotlistId: id,
   plate: trimmedText(50, 1).optional().describe('Only entries for this plate. This is a recorded search.'),
@@ -390,6 +406,12 @@ export const hotlistImport = z.object({
   bytes: z.number().describe('Size of the file in bytes.'),
   template: hotlistTemplate.nullable(),
   state: hotlistImportState,
+  progress: z
+    .number()
+    .nullable()
+    .describe(
+      'In per cent: while STAGING, of the bytes of the file that were read; while APPLYING, of the entries that were prepared. Otherwise null.',
+    ),
   baseVersion: z.number().nullable().describe('The version with which it was compared.'),
   lines: z.number().nullable().describe('Number of lines with an entry.'),
   added: z.number().nullable().describe('Number of entries that are new.'),
@@ -422,6 +444,7 @@ export const hotlistImportDetail = hotlistImport.extend({
     })
     .nullable()
     .describe('Up to 100 lines of each kind.'),
+  warnings,
 });
 export type HotlistImportDetail = z.infer<typeof hotlistImportDetail>;
 

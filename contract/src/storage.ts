@@ -12,8 +12,10 @@ const month = z.string().describe('Month in UTC, as `2026-01`.');
 
 // ── Statistics ──────────────────────────────────────────────────────────────────────────────────────
 
-/** The classes of data with a retention rule each. */
-export const retentionClass = z.enum(['events', 'images', 'reports', 'activity', 'traffic']);
+/** The classes of data that retention removes: by a rule each, and hits as their hotlists say. */
+export const retentionClass = z
+  .enum(['events', 'images', 'reports', 'activity', 'traffic', 'hits'])
+  .describe('hits: those of hotlists with `hitDays`.');
 export type RetentionClass = z.infer<typeof retentionClass>;
 
 const removable = z.object({
@@ -22,6 +24,7 @@ const removable = z.object({
   reports: z.number().describe('Number of reports.'),
   activity: z.number().describe('Number of entries of the activity log.'),
   traffic: z.number().describe('Number of daily counts, each of one sensor or location.'),
+  hits: z.number().describe('Number of decided hits of hotlists with `hitDays`.'),
 });
 
 /** What is stored and how much space it uses. */

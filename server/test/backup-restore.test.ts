@@ -2,6 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { mkdir, mkdtemp, readdir, readFile, rm, stat, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import type { HotlistImport } from '@gantry/contract/hotlists';
 import pg from 'pg';
 import { afterAll, afterEach, describe, expect, it } from 'vitest';
 import { imageFilesAt } from '../src/images/blobs.ts';
@@ -30,7 +31,7 @@ const EMPTY = 'template1';
 const MANY = lengthOf({ gate: 40_000, full: 300_000 });
 
 const closing: (() => Promise<unknown>)[] = [];
-const gantry = await sharedGantry();
+const gantry = await sharedGantry({ overrides: { timings: { sweepHotlistJobsMs: 50 } } });
 const apiKey = await gantry.registerSensor();
 const folder = await mkdtemp(join(tmpdir(), 'gantry-backups-'));
 afterEach(async () => {
@@ -111,6 +112,12 @@ const differencesIn = async (connectionString: string) => {
   return results.flatMap(({ differences }) => differences);
 };
 
+const untilSettled = (caller: Caller, token: string, id: string): Promise<HotlistImport> =>
+  eventually(
+    () => caller.ok('hotlists.getImport', { id }, { token }),
+    ({ state }) => state !== 'STAGING' && state !== 'APPLYING',
+  );
+
 const isSettled = () =>
   eventually(
     async () => (await gantry.count('events_to_follow_up')) + (await gantry.count('event_totals_unfolded')),
@@ -172,6 +179,78 @@ describe('a backup', () => {
     );
     expect(distinct).toBe(true);
   });
+
+  it('restores hotlists with their versions, imports, hits and sightings, which answer as before', async () => {
+    const token = await gantry.tokenFor('OPERATOR');
+    const { id } = await gantry.ok('hotlists.create', { name: 'Wanted', hitDays: 30 }, { token });
+    const staged = async (plates: readonly string[]) => {
+      const { body } = await gantry.fetch(`/hotlists/${id}/file?name=list.csv`, {
+        method: 'PUT',
+        headers: { authorization: `Bearer ${token}` },
+        body: ['plate', ...plates].join('\n'),
+      });
+      await gantry.ok('hotlists.stage', { importId: body.id }, { token });
+      return untilSettled(gantry, token, body.id);
+    };
+    const first = await staged(['BK 1', 'BK 2', 'BK 3']);
+    await gantry.ok('hotlists.applyImport', { id: first.id, expectedVersion: 0 }, { token });
+    await untilSettled(gantry, token, first.id);
+    await gantry.ok('hotlists.addEntry', { hotlistId: id, plate: 'BK 4*', reason: 'Seen' }, { token });
+    const second = await staged(['BK 2', 'BK 3', 'BK 5']);
+    await gantry.ok('hotlists.applyImport', { id: second.id, expectedVersion: 2 }, { token });
+    await untilSettled(gantry, token, second.id);
+    const waiting = await staged(['BK 5', 'BK 6']);
+    for (const licensePlateNumber of ['BK 2', 'BK 2', 'BK 41', 'BK 1'])
+      await gantry.ingest(apiKey, { eventType: 'PLATE_RECOGNITION', licensePlateNumber });
+    await isSettled();
+    await eventually(
+      () => gantry.count(`watchlist_alerts WHERE hotlist_id = '${id}'`),
+      (n) => n === 2,
+    );
+    const { hits } = await gantry.ok('hits.getAll', { hotlistId: id }, { token });
+    await gantry.ok('hits.confirm', { id: hits[0].id, note: 'Same car' }, { token });
+
+    const answers = async (caller: Caller) => {
+      const as = { token: await caller.tokenFor('ADMIN') };
+      const { hits: found } = await caller.ok('hits.getAll', { hotlistId: id }, as);
+      return {
+        list: await caller.ok('hotlists.getById', { id }, as),
+        entries: await caller.ok('hotlists.getEntries', { hotlistId: id }, as),
+        imports: await caller.ok('hotlists.getImports', { id }, as),
+        waiting: await caller.ok('hotlists.getImport', { id: waiting.id }, as),
+        lookBacks: await caller.ok('hotlists.getLookBacks', { id }, as),
+        hits: await Promise.all(
+          found.map((hit: { id: string }) => caller.ok('hits.getById', { id: hit.id }, as)),
+        ),
+      };
+    };
+    // The look-backs after the changes are not the subject.
+    await gantry.pool.query(`UPDATE hotlist_look_backs SET due_at = NULL, state = 'DONE'`);
+    const before = await answers(gantry);
+    expect(before.list).toMatchObject({ version: 3, entryCount: 4, formerVersions: [2, 1, 0] });
+    expect(before.hits.map(({ sightings }) => sightings).sort()).toEqual([1, 2]);
+
+    const target = await emptyTarget();
+    await restore((await back(gantry)).path, target);
+    expect(await differencesIn(target.url)).toEqual([]);
+    const { caller } = await serve(target);
+    expect(await answers(caller)).toEqual(before);
+    const as = { token: await caller.tokenFor('ADMIN') };
+    await caller.ok('hotlists.applyImport', { id: waiting.id, expectedVersion: 3, override: 'Fewer' }, as);
+    expect(await untilSettled(caller, as.token, waiting.id)).toMatchObject({ state: 'APPLIED', version: 4 });
+    const reverted = await caller.ok('hotlists.revert', { id, version: 1 }, as);
+    expect(await untilSettled(caller, as.token, reverted.id)).toMatchObject({ state: 'APPLIED', version: 5 });
+    const { entries } = await caller.ok('hotlists.getEntries', { hotlistId: id }, as);
+    expect(entries.map(({ plate }: { plate: string }) => plate)).toEqual(['BK 1', 'BK 2', 'BK 3']);
+    const eventId = await caller.ingest(apiKey, {
+      eventType: 'PLATE_RECOGNITION',
+      licensePlateNumber: 'BK 3',
+    });
+    await eventually(
+      async () => (await caller.ok('hits.getAll', { hotlistId: id }, as)).hits,
+      (found) => found.some((hit: { eventId: string }) => hit.eventId === eventId),
+    );
+  }, 300_000);
 
   it('is readable by its owner only', async () => {
     const { path } = await back(gantry);

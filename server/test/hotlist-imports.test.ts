@@ -1,7 +1,8 @@
 import type { HotlistEntry, HotlistImport, HotlistImportDetail } from '@gantry/contract/hotlists';
 import { plateKey } from '@gantry/contract/plate';
 import * as fc from 'fast-check';
-import { describe, expect, it } from 'vitest';
+import pg from 'pg';
+import { afterEach, describe, expect, it } from 'vitest';
 import { removeFormerEntries } from '../src/hotlists/entries-store.ts';
 import { prepareRange } from '../src/hotlists/staged-store.ts';
 import { findCandidates } from '../src/watchlist/hotlists-store.ts';
@@ -11,6 +12,11 @@ const gantry = await sharedGantry({ overrides: { timings: { sweepHotlistJobsMs: 
 const token = await gantry.tokenFor('OPERATOR');
 const ok = <Output>(procedure: string, input?: unknown): Promise<Output> =>
   gantry.ok(procedure, input, { token });
+
+const closing: (() => Promise<unknown>)[] = [];
+afterEach(async () => {
+  for (let close = closing.pop(); close; close = closing.pop()) await close();
+});
 
 let count = 0;
 const createList = (fields: object = {}) =>
@@ -137,6 +143,32 @@ describe('a file of a hotlist', () => {
     expect(await gantry.refusal('hotlists.applyImport', late, { token })).toMatchObject({ status: 409 });
   });
 
+  it('with plates that lists of another priority have says so before it is applied, to those who see them', async () => {
+    const admin = await gantry.tokenFor('ADMIN');
+    const { id: urgent } = await createList({ priority: 'CRITICAL' });
+    const secret = { name: 'Secret', priority: 'LOW', covert: true };
+    const { id: covert } = await gantry.ok('hotlists.create', secret, { token: admin });
+    const { id: same } = await createList();
+    for (const hotlistId of [urgent, covert, same])
+      await gantry.ok('hotlists.addEntry', { hotlistId, plate: 'TW 1', reason: 'x' }, { token: admin });
+    await ok('hotlists.addEntry', { hotlistId: urgent, plate: 'TW 2', reason: 'x' });
+    const { name } = await ok<{ name: string }>('hotlists.getById', { id: urgent });
+    const { id } = await createList();
+    const of = (what: string, list: string, priority: string) =>
+      `${what} also on ${list}, with the priority ${priority}: a read is a hit of each list, with its own priority`;
+    const staged = await stage(id, 'plate\nTW 1\nTW 2\nTW 3\n');
+    expect(staged).toMatchObject({ state: 'STAGED', warnings: [of('2 plates are', name, 'CRITICAL')] });
+    expect(await gantry.ok('hotlists.getImport', { id: staged.id }, { token: admin })).toMatchObject({
+      warnings: [of('2 plates are', name, 'CRITICAL'), of('A plate is', 'Secret', 'LOW')],
+    });
+    expect(await ok('hotlists.addEntry', { hotlistId: id, plate: 'tw-2', reason: 'By hand' })).toMatchObject({
+      warnings: [of('A plate is', name, 'CRITICAL')],
+    });
+    expect(await ok('hotlists.addEntry', { hotlistId: id, plate: 'TW 4', reason: 'x' })).toMatchObject({
+      warnings: [],
+    });
+  });
+
   it('that is COMPLETE leaves patterns, which no file can list, and ends plates that were entered by hand', async () => {
     const { id } = await createList();
     for (const plate of ['MN *1', 'MN *2', 'MN *3', 'MN 9'])
@@ -246,6 +278,53 @@ describe('a file of a hotlist', () => {
     for (const plate of plates(0, 60))
       expect([plate, await isListed(plate)]).toEqual([plate, Number(plate.slice(3)) >= 20 ? 1 : 0]);
     expect(await ok('hotlists.getById', { id })).toMatchObject({ entryCount: 40 });
+  });
+
+  it('says how much of it was read, and how much of it is applied', async () => {
+    const { id } = await createList();
+    const plates = Array.from({ length: 30_000 }, (_, n) => `PR ${n}`);
+    const progressOf = async (importId: string) =>
+      (await ok<HotlistImportDetail>('hotlists.getImport', { id: importId })).progress;
+    const blocker = new pg.Client(gantry.app.context.config.DATABASE_URL ?? '');
+    await blocker.connect();
+    closing.push(() => blocker.end());
+    /** What the import shows while a statement of another transaction lets it wait. */
+    const whileBlocked = async (order: () => Promise<unknown>, block: string) => {
+      await blocker.query('BEGIN');
+      await blocker.query(block);
+      await order();
+      const shown = await eventually(
+        () => progressOf(body.id),
+        (progress) => progress !== null && progress > 0,
+      );
+      await blocker.query('ROLLBACK');
+      return shown;
+    };
+    // Lines are stored only while nobody else has this lock.
+    await blocker.query(`
+      CREATE FUNCTION wait_for_test() RETURNS trigger LANGUAGE plpgsql AS
+        'BEGIN PERFORM pg_advisory_xact_lock_shared(4711); RETURN NULL; END';
+      CREATE TRIGGER wait_for_test BEFORE INSERT ON hotlist_staged EXECUTE FUNCTION wait_for_test()`);
+    const { body } = await upload(id, ['plate', ...plates].join('\n'));
+    expect(body.progress).toBeNull();
+    const read = await whileBlocked(
+      () => ok('hotlists.stage', { importId: body.id }),
+      'SELECT pg_advisory_xact_lock(4711)',
+    );
+    expect(read).toBeGreaterThan(20);
+    expect(read).toBeLessThan(80);
+    const staged = await settled(body.id);
+    expect(staged).toMatchObject({ state: 'STAGED', progress: null });
+    // An entry of the second of two parts.
+    const applied = await whileBlocked(
+      () => ok('hotlists.applyImport', { id: body.id, expectedVersion: 0 }),
+      `INSERT INTO hotlist_entries (id, hotlist_id, plate, plate_key, confusable_key, reason, row_hash, from_version)
+       SELECT hotlist_staged.id, hotlist_id, '', '', '', '', 0, 1 FROM hotlist_staged JOIN hotlist_imports AS imports ON imports.id = import_id
+       WHERE import_id = '${body.id}' AND hotlist_staged.id > '80000000-0000-0000-0000-000000000000' LIMIT 1`,
+    );
+    expect(applied).toBe(50);
+    await blocker.query('DROP FUNCTION wait_for_test CASCADE');
+    expect(await settled(body.id)).toMatchObject({ state: 'APPLIED', progress: null });
   });
 
   it.each([

@@ -1,3 +1,4 @@
+import { generateKeyPairSync, type KeyObject, sign } from 'node:crypto';
 import { once } from 'node:events';
 import { mkdir, mkdtemp, readdir, readFile, rename, rm, writeFile } from 'node:fs/promises';
 import type { IncomingHttpHeaders, ServerResponse } from 'node:http';
@@ -11,12 +12,12 @@ import { findHotlistTroubles } from '../src/hotlists/store.ts';
 import { certificatesIn, hasOpenssl } from './certificates.ts';
 import { eventually, sharedGantry } from './harness.ts';
 
-type Respond = (response: ServerResponse, headers: IncomingHttpHeaders) => void;
+type Respond = (response: ServerResponse, headers: IncomingHttpHeaders, path: string) => void;
 let respond: Respond = (response) => response.end();
 let received = 0;
 const server = createServer((request, response) => {
   received++;
-  respond(response, request.headers);
+  respond(response, request.headers, request.url ?? '');
 }).listen(0, '127.0.0.1');
 await once(server, 'listening');
 const host = `localhost:${(server.address() as AddressInfo).port}`;
@@ -31,6 +32,11 @@ const ok = <Output>(procedure: string, input?: unknown): Promise<Output> =>
 let count = 0;
 const createList = (fields: object = {}) =>
   ok<Hotlist>('hotlists.create', { name: `List ${++count}`, ...fields });
+
+const publicKeyOf = (key: KeyObject): string => key.export({ type: 'spki', format: 'pem' }).toString();
+const [signer, stranger] = [generateKeyPairSync('ed25519'), generateKeyPairSync('ed25519')];
+const signed = (content: string, { privateKey } = signer): Buffer =>
+  sign(null, Buffer.from(content), privateKey);
 
 describe('a list with a source', () => {
   it('takes files from its folder, one after another, and none with a wrong checksum', async () => {
@@ -65,6 +71,81 @@ describe('a list with a source', () => {
     );
   });
 
+  it('takes only files that its key signed, and others by hand with a reason', async () => {
+    const publicKey = publicKeyOf(signer.publicKey);
+    const { id } = await createList({ source: { type: 'FOLDER', publicKey } });
+    const inbox = gantry.app.context.hotlistFiles.inboxOf(id);
+    await mkdir(inbox, { recursive: true });
+    const state = () => ok<Hotlist>('hotlists.getById', { id });
+    let puts = 0;
+    const put = async (content: string, signature?: Buffer | string): Promise<HotlistImport> => {
+      const name = `list${++puts}.csv`;
+      if (signature !== undefined) await writeFile(join(inbox, `${name}.sig`), signature);
+      await writeFile(join(inbox, `.${name}`), content);
+      await rename(join(inbox, `.${name}`), join(inbox, name));
+      const found = await eventually(
+        async () => (await ok<{ imports: HotlistImport[] }>('hotlists.getImports', { id })).imports[0],
+        (last) => last?.fileName === name && last.state !== 'STAGING' && last.state !== 'APPLYING',
+      );
+      expect(await readdir(inbox)).toEqual([]);
+      return found as HotlistImport;
+    };
+    const list = 'plate\nSI 1\nSI 2\n';
+    expect(await put(list, signed(list))).toMatchObject({ state: 'APPLIED', version: 1 });
+    const next = `${list}SI 3\n`;
+    const refusals: [Buffer | string | undefined, string][] = [
+      [undefined, 'The file is not signed: there is no list2.csv.sig'],
+      ['not a signature', 'list3.csv.sig is no Ed25519 signature: 64 bytes, or their base64'],
+      [Buffer.alloc(2_000), 'list4.csv.sig is no Ed25519 signature'],
+      [signed(next, stranger), 'The signature is not that of this file with the key of the list'],
+      [signed(list), 'The signature is not that of this file'],
+    ];
+    for (const [signature, error] of refusals)
+      expect(await put(next, signature)).toMatchObject({
+        state: 'REFUSED',
+        error: expect.stringContaining(error),
+        added: 1,
+      });
+    // Also the file that is in force.
+    expect(await put(list)).toMatchObject({ state: 'REFUSED', same: 2 });
+    expect(await state()).toMatchObject({ version: 1, entryCount: 2 });
+    expect(await findHotlistTroubles(gantry.app.context.db, Date.now())).toContainEqual(
+      expect.objectContaining({
+        hotlistId: id,
+        trouble: 'REFUSED',
+        detail: 'The file is not signed: there is no list7.csv.sig',
+      }),
+    );
+    const refused = await put(next);
+    await ok('hotlists.applyImport', { id: refused.id, expectedVersion: 1, override: 'Checked by phone' });
+    expect(await eventually(state, ({ version }) => version === 2)).toMatchObject({ entryCount: 3 });
+
+    const raw = signer.publicKey.export({ type: 'spki', format: 'der' }).subarray(-32).toString('base64');
+    await ok('hotlists.update', { id, source: { type: 'FOLDER', publicKey: raw } });
+    const last = `${next}SI 4\n`;
+    expect(await put(last, `${signed(last).toString('base64')}\n`)).toMatchObject({
+      state: 'APPLIED',
+      version: 3,
+    });
+  });
+
+  it('refuses what is no public key of Ed25519', async () => {
+    const rsa = generateKeyPairSync('rsa', { modulusLength: 1_024 });
+    const secret = signer.privateKey.export({ type: 'pkcs8', format: 'pem' }).toString();
+    for (const publicKey of ['key', 'AAAA', publicKeyOf(rsa.publicKey), secret])
+      expect(
+        await gantry.refusal(
+          'hotlists.create',
+          { name: 'Keys', source: { type: 'FOLDER', publicKey } },
+          { token },
+        ),
+      ).toMatchObject({ status: 400, message: expect.stringContaining('Use an Ed25519 public key') });
+    const onOneLine = publicKeyOf(signer.publicKey).replaceAll('\n', ' ');
+    expect(await createList({ source: { type: 'FOLDER', publicKey: onOneLine } })).toMatchObject({
+      source: { publicKey: onOneLine.trim() },
+    });
+  });
+
   it('refuses addresses without https, and those of the own network', async () => {
     const url = (address: string) =>
       createList({ source: { type: 'URL', url: address } }).then(() => 'created', String);
@@ -91,10 +172,15 @@ describe.skipIf(!hasOpenssl)('a list whose files come from an address', () => {
     server.close();
   });
 
-  const createRemote = async (): Promise<string> =>
+  const createRemote = async (more: object = {}): Promise<string> =>
     (
       await createList({
-        source: { type: 'URL', url: `https://${host}/lists/daily.csv`, everyMinutes: 10_080 },
+        source: {
+          type: 'URL',
+          url: `https://${host}/lists/daily.csv?of=today`,
+          everyMinutes: 10_080,
+          ...more,
+        },
       })
     ).id;
   const state = (id: string) => ok<Hotlist>('hotlists.getById', { id });
@@ -139,6 +225,61 @@ describe.skipIf(!hasOpenssl)('a list whose files come from an address', () => {
     expect(await imports(id)).toMatchObject([{ origin: 'URL', fileName: 'daily.csv', state: 'APPLIED' }]);
     respond = send(file(['UR 1', 'UR 3', 'UR 4']), '"second"');
     expect(await lookAgain(id)).toMatchObject({ version: 2, entryCount: 3 });
+  });
+
+  it('takes only files that its key signed, refuses one once, and looks for its signature again', async () => {
+    const body = file(['SU 1', 'SU 2']);
+    let [content, signature]: [string, Buffer | null | 'fails'] = [body, signed(body)];
+    const asked: string[] = [];
+    respond = (response, headers, path) => {
+      asked.push(path);
+      if (path.startsWith('/lists/daily.csv?'))
+        return send(content, `"${content.length}"`)(response, headers, path);
+      if (signature === 'fails') return response.writeHead(500).end();
+      return signature === null ? response.writeHead(404).end() : response.writeHead(200).end(signature);
+    };
+    const id = await createRemote({ publicKey: publicKeyOf(signer.publicKey) });
+    const first = await looked(id);
+    expect(first).toMatchObject({ version: 1, entryCount: 2, sourceProblem: null });
+    expect(asked).toEqual(['/lists/daily.csv?of=today', '/lists/daily.csv.sig?of=today']);
+
+    content = file(['SU 1', 'SU 2', 'SU 3']);
+    for (let n = 0; n < 2; n++) {
+      expect(await lookAgain(id)).toMatchObject({
+        version: 1,
+        sourceProblem: null,
+        refreshedAt: first.refreshedAt,
+      });
+      expect(await imports(id)).toMatchObject([
+        { state: 'REFUSED', error: 'The signature is not that of this file with the key of the list' },
+        { state: 'APPLIED' },
+      ]);
+    }
+    signature = null;
+    await lookAgain(id);
+    expect(await imports(id)).toMatchObject([
+      { error: 'The file is not signed: there is no daily.csv.sig' },
+      {},
+      {},
+    ]);
+    signature = 'fails';
+    expect(await lookAgain(id)).toMatchObject({
+      version: 1,
+      sourceProblem: expect.stringContaining('answered with status 500 for the signature'),
+    });
+    signature = signed(content);
+    expect(await lookAgain(id)).toMatchObject({ version: 2, entryCount: 3, sourceProblem: null });
+    expect(await imports(id)).toHaveLength(4);
+  });
+
+  it('does not count as confirmed while the file that its address has is refused', async () => {
+    respond = send(file(['RF 1', 'RF 2', 'RF 3', 'RF 4']), '"four"');
+    const id = await createRemote();
+    const { refreshedAt } = await looked(id);
+    respond = send(file(['RF 1']), '"one"');
+    await lookAgain(id);
+    expect(await lookAgain(id)).toMatchObject({ version: 1, refreshedAt, sourceProblem: null });
+    expect(await imports(id)).toMatchObject([{ state: 'REFUSED' }, { state: 'APPLIED' }]);
   });
 
   it.each<[string, Respond, string]>([

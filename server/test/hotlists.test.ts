@@ -1,9 +1,12 @@
 import type { Hit, HitDetail } from '@gantry/contract/hits';
 import type { Hotlist, HotlistEntry, HotlistImport, HotlistLookBack } from '@gantry/contract/hotlists';
 import { plateKey } from '@gantry/contract/plate';
+import type { RetentionPreview, RetentionRun, StorageStats } from '@gantry/contract/storage';
+import { sql } from 'drizzle-orm';
 import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { removeOld } from '../src/hotlists/start.ts';
+import { inTransaction } from '../src/platform/database/transaction.ts';
+import { removeHitsDue } from '../src/watchlist/hits-store.ts';
 import { differencesOf } from '../src/watchlist/hotlist-rules.ts';
 import { eventually, sharedGantry, untilBegun } from './harness.ts';
 import { png } from './sample-images.ts';
@@ -262,6 +265,43 @@ describe('who sees a hit', () => {
   });
 });
 
+describe('the hotlists', () => {
+  it('are found by name and purpose, sorted and paged, and covert ones only by those who see them', async () => {
+    const names = ['Çalıntı araçlar', 'Permits', 'Secret'];
+    const mark = `mark${++count}`;
+    for (const [n, name] of names.entries())
+      await ok(
+        'hotlists.create',
+        {
+          name: `${name} ${mark}`,
+          purpose: n === 1 ? 'Residents of the 100% zone' : null,
+          priority: (['LOW', 'CRITICAL', 'HIGH'] as const)[n],
+          covert: n === 2,
+        },
+        admin,
+      );
+    const found = async (input: object, as = admin) => {
+      const { hotlists, total } = await ok<{ hotlists: Hotlist[]; total: number }>(
+        'hotlists.getAll',
+        input,
+        as,
+      );
+      expect(total).toBeGreaterThanOrEqual(hotlists.length);
+      return hotlists
+        .filter(({ name }) => name.includes(mark))
+        .map(({ name }) => name.replace(` ${mark}`, ''));
+    };
+    expect(await found({ search: mark.toUpperCase() })).toEqual(names);
+    expect(await found({ search: mark }, token)).toEqual(names.slice(0, 2));
+    expect(await found({ search: `ÇALINTI ARAÇLAR ${mark}` })).toEqual(['Çalıntı araçlar']);
+    expect(await found({ search: '100% ZONE' })).toEqual(['Permits']);
+    expect(await found({ search: '100_ zone' })).toEqual([]);
+    const byPriority = { search: mark, sortBy: 'priority', sortOrder: 'desc' };
+    expect(await found(byPriority)).toEqual(['Permits', 'Secret', 'Çalıntı araçlar']);
+    expect(await found({ ...byPriority, skip: 1, take: 1 })).toEqual(['Secret']);
+  });
+});
+
 describe('a look-back', () => {
   const lookedBack = (id: string) =>
     eventually(
@@ -448,14 +488,33 @@ describe('hits in the course of time', () => {
       message: expect.stringContaining('expired'),
     });
     await ok('storage.setHold', { eventIds: [hits[1]?.eventId], reason: 'Court' }, admin);
+    // Days are those of UTC.
     await gantry.pool.query(
-      `UPDATE watchlist_alerts SET created_at = now() - interval '25 hours' WHERE hotlist_id = $1`,
-      [hotlistId],
+      `UPDATE watchlist_alerts SET created_at = now() - interval '49 hours' WHERE id = ANY ($1)`,
+      [hits.slice(0, 2).map(({ id }) => id)],
     );
-    await ok('hits.confirm', { id: hits[2]?.id }).catch(() => undefined);
-    await gantry.pool.query(`UPDATE watchlist_alerts SET state = 'NEW' WHERE id = $1`, [hits[2]?.id]);
-    const { db, hotlistFiles } = gantry.app.context;
-    await removeOld(db, hotlistFiles, Date.now(), () => false);
+    const preview = await ok<RetentionPreview>('storage.previewRetention', {}, admin);
+    expect(preview.totals).toMatchObject({ hits: 1, events: 0 });
+    expect(preview.removals).toMatchObject([{ class: 'hits', rows: 1, held: 1, bytes: null }]);
+    const stats = await ok<StorageStats>('storage.getStats', undefined, admin);
+    expect(stats.nextRemoval).toMatchObject({ hits: 1 });
+    await ok('storage.runRetention', undefined, admin);
+    const [run] = await eventually(
+      async () => (await ok<{ runs: RetentionRun[] }>('storage.getRetentionRuns', {}, admin)).runs,
+      ([latest]) => latest?.status === 'COMPLETED',
+    );
+    expect(run?.removals).toMatchObject([{ class: 'hits', rows: 1 }]);
+    // Outside of this transaction, it would expire.
+    const removed = inTransaction(gantry.app.context.db, async (tx) => {
+      const found = [];
+      for (const state of ['NEW', 'EXPIRED']) {
+        await tx.execute(sql`
+          UPDATE watchlist_alerts SET created_at = now() - interval '49 hours', state = ${state} WHERE id = ${hits[2]?.id}::uuid`);
+        found.push((await removeHitsDue(tx, Date.now(), 10)).map(({ rows }) => rows));
+      }
+      throw new Error(JSON.stringify(found));
+    });
+    await expect(removed).rejects.toThrow('[[],[1]]');
     expect((await hitsOf(hotlistId)).map(({ id }) => id).sort()).toEqual([hits[1]?.id, hits[2]?.id].sort());
   });
 

@@ -366,6 +366,7 @@ describe('retention', () => {
       reports: 0,
       activity: 0,
       traffic: 0,
+      hits: 0,
     });
     await ask('releaseHold', { id: holdId });
   });
@@ -630,7 +631,14 @@ describe('images', () => {
     await letImagesAge();
     const id = (await beginRun(db, null)) ?? '';
     const run = { db, log, files: images.files, now: Date.now, id, startedBy: null, stopped: () => false };
-    const none = { events: new Map(), images: null, reports: null, activity: null, traffic: null };
+    const none = {
+      events: new Map(),
+      images: null,
+      reports: null,
+      activity: null,
+      traffic: null,
+      hits: null,
+    };
     await gantry.pool.query(
       `UPDATE retention_runs SET beat_at = now() - interval '4 minutes' WHERE id = $1`,
       [id],

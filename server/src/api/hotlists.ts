@@ -9,7 +9,6 @@ import {
   HOTLIST_VERSIONS_KEPT,
   hotlist,
   hotlistEntriesPage,
-  hotlistEntry,
   hotlistFilePreview,
   hotlistImport,
   hotlistImportDetail,
@@ -25,6 +24,7 @@ import {
   MAX_LOOK_BACK_PLATES,
   previewHotlistFileInput,
   revertHotlistInput,
+  savedHotlistEntry,
   stageHotlistImportInput,
   updateHotlistEntryInput,
   updateHotlistInput,
@@ -111,7 +111,7 @@ export const hotlistsRouter = router({
       notes: `${NEW_VERSION} Reads of the last five minutes become hits of the kind LOOK_BACK; for earlier ones, call \`lookBack\`.`,
     })
     .input(addHotlistEntryInput)
-    .output(hotlistEntry)
+    .output(savedHotlistEntry)
     .mutation(({ ctx, input }) => addEntry(ctx, input)),
 
   updateEntry: allowed('manageHotlists')
@@ -120,7 +120,7 @@ export const hotlistsRouter = router({
       notes: `${NEW_VERSION} Only the given fields change. With another plate, region or reference, the entry gets another \`id\`.`,
     })
     .input(updateHotlistEntryInput)
-    .output(hotlistEntry)
+    .output(savedHotlistEntry)
     .mutation(({ ctx, input }) => updateEntry(ctx, input)),
 
   endEntry: allowed('manageHotlists')

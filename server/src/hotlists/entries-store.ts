@@ -10,7 +10,7 @@ import type { Executor, Transaction } from '../platform/database/transaction.ts'
 import { notFound } from '../platform/error.ts';
 import type { Timings } from '../platform/timings.ts';
 import { IN_FORCE } from '../watchlist/hotlists-store.ts';
-import { KEPT_VERSIONS, type ListRow } from './store.ts';
+import { KEPT_VERSIONS, type ListOfPlates, type ListRow } from './store.ts';
 
 /** What an entry says. Times in ISO 8601. */
 export interface EntryContent {
@@ -188,6 +188,20 @@ export async function countAlike(
     SELECT count(*) AS n FROM hotlist_entries JOIN hotlists ON hotlists.id = hotlist_id
     WHERE hotlist_id = ${hotlistId}::uuid AND confusable_key = ${key} AND ${IN_FORCE}`);
   return rows[0]?.n ?? 0;
+}
+
+/** The other lists with another priority that have the plate of an entry, too. */
+export async function findOthersOf(
+  db: Executor,
+  hotlistId: string,
+  { plateKey: key, confusableKey: confusable }: KeyedEntry,
+): Promise<ListOfPlates[]> {
+  // Plan: hotlist_entries_by_key.
+  const { rows } = await db.execute<ListOfPlates & Record<string, unknown>>(sql`
+    SELECT DISTINCT hotlist_id AS "hotlistId", 1 AS plates FROM hotlist_entries JOIN hotlists ON hotlists.id = hotlist_id
+    WHERE confusable_key = ${confusable} AND plate_key = ${key} AND ${IN_FORCE} AND is_active AND deleted_at IS NULL
+      AND priority <> (SELECT priority FROM hotlists AS own WHERE own.id = ${hotlistId}::uuid)`);
+  return rows;
 }
 
 /** The number of patterns in force in all lists. */

@@ -4,6 +4,7 @@ import {
   type ListHotlistEntriesInput,
   MAX_HOTLIST_ALIKE,
   MAX_HOTLIST_PATTERNS,
+  type SavedHotlistEntry,
   type UpdateHotlistEntryInput,
 } from '@gantry/contract/hotlists';
 import type { Page } from '@gantry/contract/page';
@@ -21,6 +22,7 @@ import {
   countPatterns,
   type EntryContent,
   endEntries,
+  findOthersOf,
   finishVersion,
   getEntry,
   insertEntries,
@@ -30,7 +32,7 @@ import {
 } from './entries-store.ts';
 import { requireRoom } from './room.ts';
 import type { HotlistContext } from './service.ts';
-import { findList, type ListRow, lockIdleList } from './store.ts';
+import { findList, type ListRow, lockIdleList, warningsOf } from './store.ts';
 
 /**
  * One page of the entries in force, with the version of the list. A search for a plate is recorded.
@@ -56,7 +58,7 @@ export async function lookUpEntries(
 export function addEntry(
   ctx: HotlistContext,
   { hotlistId, ...input }: AddHotlistEntryInput,
-): Promise<HotlistEntry> {
+): Promise<SavedHotlistEntry> {
   requireSeesPlates(ctx);
   const content = contentOf(ctx, input);
   return changeEntries(ctx, hotlistId, 'hotlists.addEntry', async (tx, list, version) => {
@@ -73,7 +75,7 @@ export function addEntry(
 export function updateEntry(
   ctx: HotlistContext,
   { id, hotlistId, ...changes }: UpdateHotlistEntryInput,
-): Promise<HotlistEntry> {
+): Promise<SavedHotlistEntry> {
   requireSeesPlates(ctx);
   return changeEntries(ctx, hotlistId, 'hotlists.updateEntry', async (tx, list, version) => {
     const before = await getEntry(tx, list.id, id);
@@ -115,7 +117,7 @@ async function changeEntries(
     list: ListRow,
     version: number,
   ) => Promise<Changed & { readonly entry: KeyedEntry }>,
-): Promise<HotlistEntry> {
+): Promise<SavedHotlistEntry> {
   const changed = await inTransaction(app.db, async (tx) => {
     const list = await lockIdleList(tx, actor, hotlistId);
     const version = list.version + 1;
@@ -137,7 +139,8 @@ async function changeEntries(
     const { id: entryId, plate, reason } = entry;
     const details = { hotlistId: list.id, name: list.name, entryId, plate, reason, version };
     await recordActivity(tx, actor.id, caller, action, details);
-    return getEntry(tx, list.id, entryId);
+    const warnings = await warningsOf(tx, actor, await findOthersOf(tx, list.id, entry));
+    return { ...(await getEntry(tx, list.id, entryId)), warnings };
   });
   await app.hotlists.refresh();
   return changed;

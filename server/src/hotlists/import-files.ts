@@ -1,6 +1,6 @@
-import { createHash, randomUUID } from 'node:crypto';
-import { createReadStream, createWriteStream } from 'node:fs';
-import { mkdir, readdir, rename, rm, stat } from 'node:fs/promises';
+import { createHash, createPublicKey, type KeyObject, randomUUID, verify } from 'node:crypto';
+import { createReadStream, createWriteStream, type ReadStream } from 'node:fs';
+import { mkdir, readdir, readFile, rename, rm, stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
@@ -71,8 +71,17 @@ export class ImportFiles {
     return { id, bytes, sha256: digest.digest('hex') };
   }
 
-  open(file: { readonly hotlistId: string; readonly id: string }): Readable {
+  open(file: { readonly hotlistId: string; readonly id: string }): ReadStream {
     return createReadStream(this.pathOf(file));
+  }
+
+  /** Whether a signature (base64) is that of the file. Ed25519 needs the whole file in memory. */
+  async isSigned(
+    file: { readonly hotlistId: string; readonly id: string },
+    key: KeyObject,
+    signature: string,
+  ): Promise<boolean> {
+    return verify(null, await readFile(this.pathOf(file)), key, Buffer.from(signature, 'base64'));
   }
 
   async has(file: { readonly hotlistId: string; readonly id: string }): Promise<boolean> {
@@ -108,6 +117,35 @@ export class ImportFiles {
 }
 
 const OLD_MS = 3_600_000;
+
+/** What precedes the 32 bytes of an Ed25519 key as SubjectPublicKeyInfo (RFC 8410). */
+const SPKI = Buffer.from('302a300506032b6570032100', 'hex');
+const PEM = /^-----BEGIN PUBLIC KEY-----([A-Za-z0-9+/=\s]*)-----END PUBLIC KEY-----$/;
+const BASE64 = /^[A-Za-z0-9+/]*={0,2}$/;
+
+function decoded(text: string): Buffer | null {
+  const plain = text.replaceAll(/\s/g, '');
+  return BASE64.test(plain) ? Buffer.from(plain, 'base64') : null;
+}
+
+/** The Ed25519 public key of a text: PEM, also on one line, or 32 bytes as base64. null for anything else. */
+export function signingKeyOf(text: string): KeyObject | null {
+  const bytes = decoded(PEM.exec(text.trim())?.[1] ?? text);
+  const der =
+    bytes?.length === SPKI.length + 32 ? bytes : bytes?.length === 32 ? Buffer.concat([SPKI, bytes]) : null;
+  if (!der?.subarray(0, SPKI.length).equals(SPKI)) return null;
+  return createPublicKey({ key: der, format: 'der', type: 'spki' });
+}
+
+/** Maximum size of a file with a signature, in bytes. */
+export const MAX_SIGNATURE_BYTES = 1_024;
+const SIGNATURE_BYTES = 64;
+
+/** The signature in a file, as base64: its 64 bytes, or their base64. '' for anything else. */
+export function signatureIn(content: Buffer): string {
+  const bytes = content.length === SIGNATURE_BYTES ? content : decoded(content.toString('latin1'));
+  return bytes?.length === SIGNATURE_BYTES ? bytes.toString('base64') : '';
+}
 
 /** The error for a file with more than `MAX_HOTLIST_FILE_BYTES`. */
 export function tooLarge(): AppError {

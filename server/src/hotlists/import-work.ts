@@ -10,13 +10,14 @@ import { inTransaction } from '../platform/database/transaction.ts';
 import { AppError } from '../platform/error.ts';
 import type { Timings } from '../platform/timings.ts';
 import { finishVersion, keyed } from './entries-store.ts';
-import type { ImportFiles } from './import-files.ts';
+import { type ImportFiles, signingKeyOf } from './import-files.ts';
 import {
   confirmList,
   findApplied,
   findImport,
   type ImportRow,
   markApplied,
+  noteProgress,
   updateImport,
 } from './imports-store.ts';
 import { linesOf, MAX_LINE, UnreadableFile } from './read-lines.ts';
@@ -28,6 +29,7 @@ import {
   clearStaged,
   compareStaged,
   copyStaged,
+  findOthers,
   findTooManyAlike,
   type IdRange,
   idRanges,
@@ -115,7 +117,13 @@ async function stage(parts: ImportParts, row: ImportRow): Promise<void> {
   const template = row.template ?? list.template ?? USUAL_TEMPLATE;
   const staged: StagedImport = { importId: row.id, hotlistId: list.id, mode };
   const applied = await findApplied(db, list.id, list.version);
-  if (applied?.sha256 === row.sha256 && mode === 'COMPLETE' && sameTemplate(applied, template)) {
+  const unsigned = await findSignatureProblem(parts.files, row, list);
+  if (
+    unsigned === null &&
+    applied?.sha256 === row.sha256 &&
+    mode === 'COMPLETE' &&
+    sameTemplate(applied, template)
+  ) {
     const done = await updateImport(
       db,
       row.id,
@@ -135,7 +143,8 @@ async function stage(parts: ImportParts, row: ImportRow): Promise<void> {
     );
   const compared = await compareStaged(db, staged);
   const sample = { ...(await sampleStaged(db, staged, compared)), invalid: read.invalid };
-  const refusal = refusalOf({ row, list, mode, read, compared, applied });
+  const others = await findOthers(db, staged);
+  const refusal = unsigned ?? refusalOf({ row, list, mode, read, compared, applied });
   const appliesItself = refusal === null && row.by === null;
   await updateImport(
     db,
@@ -153,6 +162,7 @@ async function stage(parts: ImportParts, row: ImportRow): Promise<void> {
       invalid: read.invalidCount,
       repeated,
       sample,
+      others,
       error: refusal,
     },
     row.attempts,
@@ -169,6 +179,21 @@ function sorted(value: unknown): unknown {
   return Object.entries(value)
     .sort(([a], [b]) => (a < b ? -1 : 1))
     .map(([name, member]) => [name, sorted(member)]);
+}
+
+/** Why a file of the source of a list is not the one that its key signed; null if it is, or no key is set. */
+async function findSignatureProblem(
+  files: ImportFiles,
+  { id, hotlist_id: hotlistId, file_name: name, by, signature }: ImportRow,
+  { source }: ListRow,
+): Promise<string | null> {
+  const key = by === null && source?.publicKey !== undefined ? signingKeyOf(source.publicKey) : null;
+  if (key === null) return null;
+  if (signature === null) return `The file is not signed: there is no ${name}.sig`;
+  if (signature === '') return `${name}.sig is no Ed25519 signature: 64 bytes, or their base64`;
+  return (await files.isSigned({ hotlistId, id }, key, signature))
+    ? null
+    : 'The signature is not that of this file with the key of the list';
 }
 
 interface Guarded {
@@ -210,9 +235,10 @@ async function readFile(parts: ImportParts, row: ImportRow, template: typeof USU
     // Whoever waits for it next learns of a failure.
     storing.catch(() => undefined);
     batch = [];
+    await noteProgress(db, row, (100 * input.bytesRead) / row.bytes);
   };
+  const input = files.open({ hotlistId: row.hotlist_id, id: row.id });
   try {
-    const input = files.open({ hotlistId: row.hotlist_id, id: row.id });
     for await (const some of linesOf(input, template.encoding)) {
       signal.throwIfAborted();
       for (const { line, text } of some) {
@@ -265,11 +291,13 @@ async function apply(parts: ImportParts, row: ImportRow): Promise<void> {
 
   const version = list.version + 1;
   const totals = { inserted: 0, ended: 0 };
-  for (const range of rangesOf(list, compared)) {
+  const ranges = rangesOf(list, compared);
+  for (const [at, range] of ranges.entries()) {
     signal.throwIfAborted();
     const { inserted, ended } = await inTransaction(db, async (tx) => {
       await requireOurs(tx, row);
       await clearPrepared(tx, list.id, range);
+      await noteProgress(tx, row, (100 * (at + 1)) / ranges.length);
       return prepareRange(tx, staged, version, range, list.tolerance === 'ONE_OFF');
     });
     totals.inserted += inserted;

@@ -11,6 +11,7 @@ import { findNames } from '../accounts/names-store.ts';
 import type { Executor } from '../platform/database/transaction.ts';
 import { notFound } from '../platform/error.ts';
 import type { Comparison, ImportMode } from './staged-store.ts';
+import type { ListOfPlates } from './store.ts';
 
 /** A row of `hotlist_imports`. */
 export interface ImportRow extends Record<string, unknown> {
@@ -41,6 +42,12 @@ export interface ImportRow extends Record<string, unknown> {
   readonly applied_at: string | null;
   readonly version: number | null;
   readonly reverts_to: number | null;
+  /** As base64; '' for what is no signature; null without one. */
+  readonly signature: string | null;
+  /** In per cent. */
+  readonly progress: number | null;
+  /** The lists with another priority that have plates of the file, too. */
+  readonly others: readonly ListOfPlates[] | null;
   readonly attempts: number;
 }
 
@@ -58,6 +65,7 @@ export interface NewImport {
   readonly mode: ImportMode | null;
   readonly template: HotlistTemplate | null;
   readonly revertsTo: number | null;
+  readonly signature?: string | null;
   /** null for the source of the list. */
   readonly by: string | null;
 }
@@ -69,10 +77,11 @@ export async function insertImport(db: Executor, given: NewImport): Promise<void
   const isDue = AT_WORK.includes(given.state);
   await db.execute(sql`
     INSERT INTO hotlist_imports (id, hotlist_id, origin, state, file_name, sha256, bytes, file_at, mode, template, reverts_to,
-      by, due_at)
+      signature, by, due_at)
     VALUES (${given.id}::uuid, ${given.hotlistId}::uuid, ${given.origin}, ${given.state}, ${given.fileName}, ${given.sha256},
       ${given.bytes}::bigint, ${given.fileAt === null ? null : new Date(given.fileAt).toISOString()}::timestamptz, ${given.mode},
-      ${given.template && JSON.stringify(given.template)}::jsonb, ${given.revertsTo}, ${given.by}::uuid,
+      ${given.template && JSON.stringify(given.template)}::jsonb, ${given.revertsTo}, ${given.signature ?? null},
+      ${given.by}::uuid,
       CASE WHEN ${isDue}::boolean THEN now() END)`);
 }
 
@@ -133,6 +142,7 @@ type Changes = Partial<
     | 'invalid'
     | 'repeated'
     | 'sample'
+    | 'others'
     | 'error'
     | 'override'
     | 'applied_by'
@@ -141,7 +151,7 @@ type Changes = Partial<
   >
 >;
 
-const JSON_COLUMNS: readonly string[] = ['template', 'sample'];
+const JSON_COLUMNS: readonly string[] = ['template', 'sample', 'others'];
 
 /**
  * Changes an import. In a state in which there is work, it becomes due.
@@ -160,11 +170,23 @@ export async function updateImport(
       : sql`${sql.raw(name)} = ${value}`,
   );
   const isDue = changes.state === undefined ? null : AT_WORK.includes(changes.state);
-  const due = isDue === null ? [] : [sql`due_at = CASE WHEN ${isDue}::boolean THEN now() END`];
+  const due =
+    isDue === null ? [] : [sql`due_at = CASE WHEN ${isDue}::boolean THEN now() END, progress = NULL`];
   const mine = attempts === undefined ? sql`true` : sql`attempts = ${attempts} AND due_at IS NOT NULL`;
   const { rowCount } = await db.execute(sql`
     UPDATE hotlist_imports SET ${sql.join([...columns, ...due], sql`, `)} WHERE id = ${id}::uuid AND ${mine}`);
   return (rowCount ?? 0) > 0;
+}
+
+/** Records how much of the work on an import is done, in per cent, while this process does it. */
+export async function noteProgress(
+  db: Executor,
+  { id, attempts }: ImportRow,
+  percent: number,
+): Promise<void> {
+  await db.execute(sql`
+    UPDATE hotlist_imports SET progress = ${Math.min(100, Math.floor(percent))}
+    WHERE id = ${id}::uuid AND attempts = ${attempts} AND due_at IS NOT NULL`);
 }
 
 /** Records that an import made a version. Its template becomes that of the list. */
@@ -176,11 +198,20 @@ export async function markApplied(
 ): Promise<void> {
   await tx.execute(sql`
     UPDATE hotlist_imports SET state = 'APPLIED', version = ${version}, added = ${added}, changed = ${changed},
-      removed = ${removed}, same = ${same}, error = NULL, applied_at = now(), due_at = NULL WHERE id = ${id}::uuid`);
+      removed = ${removed}, same = ${same}, error = NULL, applied_at = now(), due_at = NULL, progress = NULL
+    WHERE id = ${id}::uuid`);
   if (template === null) return;
   await tx.execute(
     sql`UPDATE hotlists SET template = ${JSON.stringify(template)}::jsonb WHERE id = ${hotlist_id}::uuid`,
   );
+}
+
+/** The last file that the source of a list had; null before the first. */
+export async function findLastOfSource(db: Executor, hotlistId: string): Promise<ImportRow | null> {
+  const { rows } = await db.execute<ImportRow>(sql`
+    SELECT * FROM hotlist_imports WHERE hotlist_id = ${hotlistId}::uuid AND origin IN ('FOLDER', 'URL')
+    ORDER BY at DESC, id DESC LIMIT 1`);
+  return rows[0] ?? null;
 }
 
 /** Records that the entries of a list were found to be those of its source. */
@@ -275,6 +306,7 @@ export async function toImports(db: Executor, rows: readonly ImportRow[]): Promi
     bytes: row.bytes,
     template: row.template,
     state: row.state,
+    progress: AT_WORK.includes(row.state) ? (row.progress ?? 0) : null,
     baseVersion: row.base,
     lines: row.lines,
     added: row.added,

@@ -19,7 +19,7 @@ import { findImport, type ImportRow, insertImport, toImports, updateImport } fro
 import { linesOf, UnreadableFile } from './read-lines.ts';
 import { createLineReader, type LineReader } from './read-template.ts';
 import type { HotlistContext } from './service.ts';
-import { findFormerVersions, findList, type ListRow, lockIdleList } from './store.ts';
+import { findFormerVersions, findList, type ListRow, lockIdleList, warningsOf } from './store.ts';
 
 type FileContext = HotlistContext & { readonly app: { readonly hotlistFiles: ImportFiles } };
 type Preview = z.infer<typeof hotlistFilePreview>;
@@ -68,7 +68,14 @@ export function stageImport(
       throw new AppError('conflict', 'A version that is restored has no file: revert again');
     const checked = template ?? list.template ?? null;
     if (checked) checkTemplate(ctx, checked);
-    await updateImport(tx, row.id, { state: 'STAGING', mode, template: checked, error: null, sample: null });
+    await updateImport(tx, row.id, {
+      state: 'STAGING',
+      mode,
+      template: checked,
+      error: null,
+      sample: null,
+      others: null,
+    });
   });
 }
 
@@ -156,8 +163,12 @@ export async function getImport(ctx: HotlistContext, id: string): Promise<Hotlis
   const { db } = ctx.app;
   const row = await findImport(db, id);
   await findList(db, ctx.actor, row.hotlist_id);
-  // Both of the same moment.
-  return { ...found(await toImports(db, [row]), 'Import'), sample: row.sample };
+  // All of the same moment.
+  return {
+    ...found(await toImports(db, [row]), 'Import'),
+    sample: row.sample,
+    warnings: await warningsOf(db, ctx.actor, row.others ?? []),
+  };
 }
 
 /** Number of lines of a preview, and the most bytes that are read for it. */

@@ -20,6 +20,7 @@ import { maySeeList } from '../watchlist/hits-store.ts';
 import type { WatchlistServices } from '../watchlist/start.ts';
 import type { WebhookServices } from '../webhooks/start.ts';
 import { setNear } from './entries-store.ts';
+import { signingKeyOf } from './import-files.ts';
 import { requireFewForOneOff } from './room.ts';
 import {
   countLists,
@@ -137,8 +138,13 @@ async function requireOwner(tx: Executor, ownerId: string | undefined): Promise<
   });
 }
 
-/** @throws AppError `badRequest` at `source.url` for an address that may not be read */
+/** @throws AppError `badRequest` at `source.url` for an address that may not be read, or at `source.publicKey` */
 function requireSource({ app }: HotlistContext, { source }: Pick<UpdateHotlistInput, 'source'>): void {
+  if (source?.publicKey !== undefined && signingKeyOf(source.publicKey) === null)
+    throw invalidInput(
+      'source.publicKey',
+      'Use an Ed25519 public key: PEM that begins with -----BEGIN PUBLIC KEY-----, or its 32 bytes as base64',
+    );
   if (source?.type !== 'URL') return;
   try {
     if (app.webhookUrls.parse(source.url).protocol === 'https:') return;

@@ -7,6 +7,7 @@ import { from as copyFrom } from 'pg-copy-streams';
 import type { Executor } from '../platform/database/transaction.ts';
 import { IN_FORCE } from '../watchlist/hotlists-store.ts';
 import { addNear, type Changed, CONTENT, type KeyedEntry } from './entries-store.ts';
+import type { ListOfPlates } from './store.ts';
 
 export type ImportMode = 'COMPLETE' | 'ADD' | 'REMOVE';
 
@@ -183,6 +184,26 @@ export async function findTooManyAlike(
   return rows[0]?.plate ?? null;
 }
 
+/** The lists with another priority that have plates of an import, too. */
+export async function findOthers(
+  db: Executor,
+  { importId, hotlistId, mode }: StagedImport,
+): Promise<ListOfPlates[]> {
+  if (mode === 'REMOVE') return [];
+  const others = sql`
+    SELECT others.id, others.version FROM hotlists AS others JOIN hotlists AS own ON own.id = ${hotlistId}::uuid
+    WHERE others.priority <> own.priority AND others.entry_count > 0 AND others.is_active AND others.deleted_at IS NULL`;
+  const { rowCount } = await db.execute(sql`${others} LIMIT 1`);
+  if (!rowCount) return [];
+  const { rows } = await db.execute<ListOfPlates & Record<string, unknown>>(sql`
+    SELECT hotlist_id AS "hotlistId", count(DISTINCT plate_key) AS plates
+    FROM hotlist_entries JOIN (${others}) AS hotlists ON hotlists.id = hotlist_id
+    WHERE ${IN_FORCE} AND EXISTS (
+      SELECT FROM hotlist_staged AS staged WHERE import_id = ${importId}::uuid AND staged.plate_key = hotlist_entries.plate_key)
+    GROUP BY 1`);
+  return rows;
+}
+
 /** Whether an entry in force (`entries`) is not in the import as it is. @param range the ids of the entries */
 function isEnded({ importId, mode }: StagedImport, range?: IdRange): SQL {
   const staged = sql`SELECT FROM hotlist_staged AS staged WHERE import_id = ${importId}::uuid`;
@@ -228,14 +249,15 @@ export async function sampleStaged(
   };
 }
 
-/** Takes back what was prepared in a range for a version that is not in force. */
-export async function clearPrepared(tx: Executor, hotlistId: string, range: IdRange): Promise<void> {
+/** Takes back what was prepared in a range for a version that is not in force. @returns the number of rows that it changed */
+export async function clearPrepared(tx: Executor, hotlistId: string, range: IdRange): Promise<number> {
   const list = sql`SELECT version FROM hotlists WHERE hotlists.id = ${hotlistId}::uuid`;
-  await tx.execute(sql`
+  const removed = await tx.execute(sql`
     DELETE FROM hotlist_entries WHERE hotlist_id = ${hotlistId}::uuid AND ${within(sql`id`, range)} AND from_version > (${list})`);
-  await tx.execute(sql`
+  const restored = await tx.execute(sql`
     UPDATE hotlist_entries SET to_version = NULL
     WHERE hotlist_id = ${hotlistId}::uuid AND ${within(sql`id`, range)} AND to_version > (${list})`);
+  return (removed.rowCount ?? 0) + (restored.rowCount ?? 0);
 }
 
 /**

@@ -1,5 +1,4 @@
 import { HOUR_MS } from '@gantry/contract/durations';
-import { lockOutHolds } from '../events/holds-store.ts';
 import { startJobs } from '../platform/database/jobs.ts';
 import { channels } from '../platform/database/notify.ts';
 import type { Database } from '../platform/database/pool.ts';
@@ -8,7 +7,7 @@ import { startPeriodic } from '../platform/periodic.ts';
 import type { Foundation } from '../platform/start.ts';
 import { recordChanges } from '../realtime/changes-store.ts';
 import type { Outbox } from '../realtime/publish.ts';
-import { changesOfHits, expireHits, removeOldHits } from '../watchlist/hits-store.ts';
+import { changesOfHits, expireHits } from '../watchlist/hits-store.ts';
 import type { WatchlistServices } from '../watchlist/start.ts';
 import type { WebhookServices } from '../webhooks/start.ts';
 import { removeFormerEntries } from './entries-store.ts';
@@ -99,23 +98,14 @@ async function expire(db: Database, hours: number, isOver: () => boolean): Promi
   } while (expired.length > 0 && !isOver());
 }
 
-/** Removes old hits, entries of former versions, files and staged lines that nobody needs. */
-export async function removeOld(
+/** Removes entries of former versions, files and staged lines that nobody needs. */
+async function removeOld(
   db: Database,
   files: ImportFiles,
   now: number,
   isOver: () => boolean,
 ): Promise<void> {
-  const repeatedly = async (remove: () => Promise<number>): Promise<void> => {
-    while (!isOver() && (await remove()) > 0);
-  };
-  await repeatedly(() =>
-    inTransaction(db, async (tx) => {
-      await lockOutHolds(tx);
-      return removeOldHits(tx);
-    }),
-  );
-  await repeatedly(() => removeFormerEntries(db));
+  while (!isOver() && (await removeFormerEntries(db)) > 0);
   for (const importId of await listLeftStaged(db)) await clearStaged(db, importId);
   await removeOldRecords(db);
   const old = await files.listOld(now);

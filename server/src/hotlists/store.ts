@@ -189,6 +189,33 @@ export async function deleteListRow(db: Executor, id: string, userId: string): P
     .where(eq(hotlists.id, id));
 }
 
+/** A list that has some plates, too. */
+export interface ListOfPlates {
+  readonly hotlistId: string;
+  /** Their number. */
+  readonly plates: number;
+}
+
+/** Says of lists with another priority that they have plates, too; of those that the user sees, as sentences. */
+export async function warningsOf(
+  db: Executor,
+  viewer: Viewer,
+  others: readonly ListOfPlates[],
+): Promise<string[]> {
+  if (others.length === 0) return [];
+  const ids = others.map(({ hotlistId }) => hotlistId);
+  const rows = await db
+    .select({ id: hotlists.id, name: hotlists.name, priority: hotlists.priority })
+    .from(hotlists)
+    .where(and(sql`${hotlists.id} = ANY (${sql.param(ids)}::uuid[])`, exists, isListSeenBy(viewer)))
+    .orderBy(sql`${hotlists.priority} desc`, sql`${sortKeys.name} asc`);
+  return rows.map(({ id, name, priority }) => {
+    const plates = others.find(({ hotlistId }) => hotlistId === id)?.plates ?? 0;
+    const what = plates === 1 ? 'A plate is' : `${plates} plates are`;
+    return `${what} also on ${name}, with the priority ${severityOfRank(priority)}: a read is a hit of each list, with its own priority`;
+  });
+}
+
 /** The number of lists, and of the entries of all of them. */
 export async function countLists(db: Executor): Promise<{ lists: number; entries: number }> {
   const { rows } = await db.execute<{ lists: number; entries: number }>(

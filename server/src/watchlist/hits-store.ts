@@ -19,6 +19,7 @@ import { timeOfId } from '../events/id.ts';
 import { rankOf, severityOfRank } from '../events/severity.ts';
 import type { Actor } from '../platform/context.ts';
 import { uuidArray } from '../platform/database/arrays.ts';
+import { moment } from '../platform/database/moment.ts';
 import type { ListedByHotlist } from '../platform/database/tables.ts';
 import type { Executor } from '../platform/database/transaction.ts';
 import { notFound } from '../platform/error.ts';
@@ -311,7 +312,7 @@ export async function setOutcomeOf(
   return rows.length > 0;
 }
 
-/** Number of hits that expire, or are removed, in one transaction. */
+/** Number of hits that expire in one transaction. */
 const AT_ONCE = 1_000;
 
 /** Lets hits expire about which nobody decided in time. @returns their ids */
@@ -326,19 +327,51 @@ export async function expireHits(tx: Executor, hours: number): Promise<string[]>
   return rows.map(({ id }) => id);
 }
 
-/** Removes decided hits that are older than their lists say and not under a hold. @returns their number */
-export async function removeOldHits(tx: Executor): Promise<number> {
-  const { rowCount } = await tx.execute(sql`
-    DELETE FROM watchlist_alerts WHERE id = ANY (ARRAY(
-      SELECT hits.id FROM hotlists JOIN watchlist_alerts AS hits ON hits.hotlist_id = hotlists.id
-      WHERE hit_days IS NOT NULL AND state <> 'NEW' AND hits.created_at < now() - make_interval(days => hit_days)
-        AND NOT EXISTS (SELECT FROM held_events JOIN legal_holds ON legal_holds.id = hold_id
-          WHERE released_at IS NULL AND event_id = hits.event_id)
-        AND NOT EXISTS (SELECT FROM held_events JOIN legal_holds ON legal_holds.id = hold_id
-          JOIN watchlist_sightings AS seen ON seen.event_id = held_events.event_id
-          WHERE legal_holds.released_at IS NULL AND seen.entry_id = hits.entry_id AND seen.alert_id = hits.id)
-      LIMIT ${AT_ONCE}))`);
-  return rowCount ?? 0;
+/** Whether any list removes its hits after some days. */
+export async function hasHitDays(db: Executor): Promise<boolean> {
+  const { rows } = await db.execute<{ found: boolean }>(
+    sql`SELECT EXISTS (SELECT FROM hotlists WHERE hit_days IS NOT NULL) AS found`,
+  );
+  return rows[0]?.found === true;
+}
+
+/** The decided hits that are due on a day (its beginning in Unix milliseconds), as their lists say. Undecided ones stay. */
+const dueHits = (day: number) => sql`
+  SELECT hits.id, to_char(hits.created_at AT TIME ZONE 'UTC', 'YYYY-MM') AS month, (EXISTS (
+      SELECT FROM held_events JOIN legal_holds ON legal_holds.id = hold_id
+      WHERE legal_holds.released_at IS NULL AND held_events.event_id = hits.event_id)
+    OR EXISTS (
+      SELECT FROM held_events JOIN legal_holds ON legal_holds.id = hold_id
+        JOIN watchlist_sightings AS seen ON seen.event_id = held_events.event_id
+      WHERE legal_holds.released_at IS NULL AND seen.entry_id = hits.entry_id AND seen.alert_id = hits.id)) AS held
+  FROM hotlists JOIN watchlist_alerts AS hits ON hits.hotlist_id = hotlists.id
+  WHERE hit_days IS NOT NULL AND state <> 'NEW' AND hits.created_at < ${moment(day)} - make_interval(days => hit_days)`;
+
+/** The number of hits that are due on a day, and of those that a legal hold keeps, by month. */
+export async function countHitsDue(
+  db: Executor,
+  day: number,
+): Promise<{ month: string; rows: number; held: number }[]> {
+  const { rows } = await db.execute<{ month: string; rows: number; held: number }>(sql`
+    SELECT month, count(*) FILTER (WHERE NOT held) AS rows, count(*) FILTER (WHERE held) AS held
+    FROM (${dueHits(day)}) AS due GROUP BY 1`);
+  return rows;
+}
+
+/** Removes hits that are due on a day and not under a legal hold. @returns their number by month */
+export async function removeHitsDue(
+  tx: Executor,
+  day: number,
+  limit: number,
+): Promise<{ month: string; rows: number; bytes: number }[]> {
+  const { rows } = await tx.execute<{ month: string; rows: number; bytes: number }>(sql`
+    WITH gone AS (
+      DELETE FROM watchlist_alerts USING (
+        SELECT id, month FROM (${dueHits(day)}) AS due WHERE NOT held LIMIT ${limit}) AS due
+      WHERE watchlist_alerts.id = due.id RETURNING month
+    )
+    SELECT month, count(*) AS rows, 0 AS bytes FROM gone GROUP BY 1`);
+  return rows;
 }
 
 async function toHits(db: Executor, rows: readonly HitRow[]): Promise<Hit[]> {

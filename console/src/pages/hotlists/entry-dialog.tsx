@@ -52,7 +52,8 @@ export function EntryDialog({ hotlistId, entry, onClose }: EntryDialogProps) {
       entry
         ? api.hotlists.updateEntry.mutate({ id: entry.id, hotlistId, ...changesOf(before, input) })
         : api.hotlists.addEntry.mutate({ hotlistId, ...input }),
-    onSuccess: ({ plate }) => done(t(entry ? 'entry.changed' : 'entry.added', { plate })),
+    onSuccess: ({ plate, warnings }) =>
+      done([t(entry ? 'entry.changed' : 'entry.added', { plate }), ...warnings].join('. ')),
   });
   if (entry && isEnding) {
     return (

@@ -163,6 +163,11 @@ function Received({ list, imported, onClose }: ReceivedProps) {
       <Difference imported={imported} />
       {(state === 'STAGED' || state === 'REFUSED') && origin !== 'REVERT' && (
         <Step number={4} title={t('import.steps.apply')}>
+          {imported.warnings.map((warning) => (
+            <p key={warning} className="wrap-anywhere text-high">
+              <bdi>{warning}</bdi>
+            </p>
+          ))}
           <Apply
             list={list}
             imported={imported}

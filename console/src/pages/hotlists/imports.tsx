@@ -111,16 +111,18 @@ function useColumns(
   { formerVersions }: Hotlist,
   onRestore: (version: number) => void,
 ): readonly Column<HotlistImport>[] {
-  const { t } = useTranslation('hotlists');
-  return useMemo(
-    () => [
+  const { t, i18n } = useTranslation('hotlists');
+  return useMemo(() => {
+    const share = new Intl.NumberFormat(i18n.language, { style: 'percent' });
+    return [
       timeColumn('at', t('imports.at'), ({ at }) => at, { width: '11rem' }),
       {
         id: 'state',
         header: t('imports.state'),
-        cell: ({ state, error }) => (
+        cell: ({ state, error, progress }) => (
           <span className="flex min-w-0 flex-wrap items-center gap-x-2">
             <Badge {...importLooks[state]}>{t(`import.states.${state}`)}</Badge>
+            {progress !== null && share.format(progress / 100)}
             {error && <bdi className="one-line text-muted">{error}</bdi>}
           </span>
         ),
@@ -170,7 +172,6 @@ function useColumns(
             </span>
           ),
       },
-    ],
-    [t, formerVersions, onRestore],
-  );
+    ];
+  }, [t, i18n.language, formerVersions, onRestore]);
 }

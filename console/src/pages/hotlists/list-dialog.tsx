@@ -38,10 +38,11 @@ function read(entered: Entered) {
 function readSource(entered: Entered): HotlistSource | null {
   const type = entered.text('source.type');
   const mode = entered.text('source.mode') as HotlistSource['mode'];
-  if (type === 'FOLDER') return { type, mode };
-  if (type !== 'URL') return null;
+  if (type !== 'FOLDER' && type !== 'URL') return null;
+  const publicKey = entered.textOrNull('source.publicKey') ?? undefined;
+  if (type === 'FOLDER') return { type, mode, publicKey };
   const everyMinutes = entered.numberOrNull('source.everyMinutes') ?? 60;
-  return { type, mode, url: entered.text('source.url'), everyMinutes };
+  return { type, mode, url: entered.text('source.url'), everyMinutes, publicKey };
 }
 
 /** The fields of a list that the form compares: `ownerId` as it is sent. */
@@ -273,6 +274,19 @@ function SourceFields({
         </>
       )}
       {type === 'FOLDER' && <p className="text-sm text-muted sm:col-span-2">{t('settings.folderHint')}</p>}
+      {type !== 'NONE' && (
+        <Field
+          label={t('settings.publicKey')}
+          name="source.publicKey"
+          hint={t('settings.publicKeyHint')}
+          lines={3}
+          dir="ltr"
+          className="sm:col-span-2"
+          maxLength={1_000}
+          defaultValue={source?.publicKey ?? ''}
+          error={errorOf('source.publicKey')}
+        />
+      )}
     </fieldset>
   );
 }

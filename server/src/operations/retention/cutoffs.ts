@@ -13,13 +13,15 @@ export interface Cutoffs {
   readonly reports: Cutoff;
   readonly activity: Cutoff;
   readonly traffic: Cutoff;
+  /** The day from which the days of hotlists count back; null if no hotlist limits its hits. */
+  readonly hits: Cutoff;
 }
 
 /**
- * The cutoffs that follow from the rules at a time. They are whole days in UTC, so that the result is the same all
+ * The cutoffs that follow from the rules at a time, and from whether hotlists limit their hits. They are whole days in UTC, so that the result is the same all
  * day and a preview matches the run.
  */
-export function cutoffsOf(rules: RetentionRules, now: number): Cutoffs {
+export function cutoffsOf(rules: RetentionRules, now: number, hasHitDays: boolean): Cutoffs {
   return {
     events: new Map(
       eventType.options.flatMap((type) => {
@@ -31,12 +33,13 @@ export function cutoffsOf(rules: RetentionRules, now: number): Cutoffs {
     reports: cutoffAfter(rules.reports, now),
     activity: cutoffAfter(rules.activity, now),
     traffic: cutoffAfter(rules.traffic, now),
+    hits: cutoffAfter(hasHitDays ? 0 : null, now),
   };
 }
 
 /** Whether there is any limit. */
-export function hasLimits({ events, images, reports, activity, traffic }: Cutoffs): boolean {
-  return events.size > 0 || [images, reports, activity, traffic].some((cutoff) => cutoff !== null);
+export function hasLimits({ events, ...others }: Cutoffs): boolean {
+  return events.size > 0 || Object.values(others).some((cutoff) => cutoff !== null);
 }
 
 /** Whether events of every type are due up to this time (Unix milliseconds). */

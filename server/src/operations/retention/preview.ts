@@ -14,6 +14,7 @@ import type { Core } from '../../platform/context.ts';
 import { readDatabaseTime } from '../../platform/database/moment.ts';
 import type { Database } from '../../platform/database/pool.ts';
 import type { Executor } from '../../platform/database/transaction.ts';
+import { countHitsDue, hasHitDays } from '../../watchlist/hits-store.ts';
 import {
   countEventsBefore,
   countHeldDue,
@@ -37,18 +38,20 @@ export async function previewRemovals(
   rules: RetentionRules,
   now: number,
 ): Promise<RetentionPreview> {
-  const due = cutoffsOf(rules, now);
+  const due = cutoffsOf(rules, now, await hasHitDays(db));
   const events = await previewEvents(db, due);
   const images = await countImagesDue(db, due);
   const reports = await countRecordsDue(db, 'reports', due.reports);
   const activity = await countRecordsDue(db, 'activity', due.activity);
   const traffic = await countRecordsDue(db, 'traffic', due.traffic);
+  const hits = due.hits === null ? [] : await countHitsDue(db, due.hits);
   const removals = [
     ...events,
     ...plain('images', images ?? [], true),
     ...plain('reports', reports, true),
     ...plain('activity', activity, false),
     ...plain('traffic', traffic, false),
+    ...plain('hits', hits, false),
   ];
   const order = (each: PreviewedRemoval): string => `${each.class} ${each.month} ${each.eventType}`;
   return {
@@ -62,6 +65,7 @@ export async function previewRemovals(
       reports: sumOf(reports),
       activity: sumOf(activity),
       traffic: sumOf(traffic),
+      hits: sumOf(hits),
     },
     held: events.reduce((sum, { held }) => sum + held, 0),
   };
@@ -106,15 +110,17 @@ async function previewEvents(db: Executor, due: Cutoffs): Promise<PreviewedRemov
   });
 }
 
-function plain(name: PreviewedRemoval['class'], counts: readonly MonthCount[], sized: boolean) {
+type PlainCount = Pick<MonthCount, 'month' | 'rows'> & { readonly bytes?: number; readonly held?: number };
+
+function plain(name: PreviewedRemoval['class'], counts: readonly PlainCount[], sized: boolean) {
   return counts.map(
-    ({ month, rows, bytes }): PreviewedRemoval => ({
+    ({ month, rows, bytes = null, held = 0 }): PreviewedRemoval => ({
       class: name,
       eventType: null,
       month,
       rows,
       bytes: sized ? bytes : null,
-      held: 0,
+      held,
       wholeMonth: false,
     }),
   );
@@ -157,7 +163,7 @@ async function readMonths({ db }: Core): Promise<StorageStats['months']> {
 async function readNextRemoval({ db, settings }: Core): Promise<StorageStats['nextRemoval']> {
   const rules = await getRules(db);
   const { next } = dailyRuns(await readDatabaseTime(db), settings.current().timezone);
-  if (!hasLimits(cutoffsOf(rules, next))) return null;
+  if (!hasLimits(cutoffsOf(rules, next, await hasHitDays(db)))) return null;
   return { at: new Date(next), ...(await previewRemovals(db, rules, next)).totals };
 }
 

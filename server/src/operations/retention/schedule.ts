@@ -4,6 +4,7 @@ import { readDatabaseTime } from '../../platform/database/moment.ts';
 import type { Transaction } from '../../platform/database/transaction.ts';
 import { safeText } from '../../platform/describe-error.ts';
 import { startPeriodic } from '../../platform/periodic.ts';
+import { hasHitDays, removeHitsDue } from '../../watchlist/hits-store.ts';
 import { cutoffsOf, hasLimits, requireSmallStep, StepTooLarge } from './cutoffs.ts';
 import { type RemovedRecords, removeActivityBefore, removeReportsBefore } from './removal-store.ts';
 import { type Run, type RunParts, removeDueEvents, removeDueTraffic, removeRecorded } from './remove.ts';
@@ -51,7 +52,7 @@ export async function executeRun(
 
 async function removeRecords(
   run: Run,
-  name: 'activity' | 'reports',
+  name: 'activity' | 'reports' | 'hits',
   cutoff: number | null,
   remove: (tx: Transaction, cutoff: number, limit: number) => Promise<RemovedRecords[]>,
 ): Promise<void> {
@@ -68,13 +69,14 @@ async function removeAllDue(run: Run): Promise<void> {
   const since = await lastCompletedStart(run.db);
   const rules = await getRetentionSettings(run.db);
   const now = await readDatabaseTime(run.db);
-  const due = cutoffsOf(rules, now);
+  const due = cutoffsOf(rules, now, await hasHitDays(run.db));
   if (run.startedBy === null && hasLimits(due)) {
     requireSmallStep(now, await lastRemovingStart(run.db), rules.updatedAt?.getTime() ?? null);
   }
   await removeDueEvents(run, due);
   await removeRecords(run, 'reports', due.reports, removeReportsBefore);
   await removeRecords(run, 'activity', due.activity, removeActivityBefore);
+  await removeRecords(run, 'hits', due.hits, removeHitsDue);
   await removeDueTraffic(run, due.traffic);
   await removeDueImages(run, due, since);
   await forgetOldDeletions(run.db);

@@ -7,11 +7,12 @@ export function refreshStorage(): Promise<void> {
   return queryClient.invalidateQueries({ queryKey: service.storage.pathKey() });
 }
 
-/** The classes of data with a retention rule each, in the order of display. */
+/** The classes of data that retention removes, in the order of display. */
 export const retentionClasses = [
   'events',
   'images',
   'reports',
   'activity',
   'traffic',
+  'hits',
 ] as const satisfies readonly RetentionClass[];
