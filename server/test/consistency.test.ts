@@ -31,6 +31,16 @@ beforeAll(async () => {
   // Only changes older than two seconds are known to every process.
   for (const table of ['watchlist_entries', 'webhooks'])
     await gantry.pool.query(`UPDATE ${table} SET updated_at = updated_at - interval '1 minute'`);
+  const { id: hotlistId } = await gantry.ok(
+    'hotlists.create',
+    { name: 'Wanted', repeatMinutes: 1_440 },
+    { token },
+  );
+  await gantry.ok('hotlists.addEntry', { hotlistId, plate: 'SEEN 7', reason: 'Stolen' }, { token });
+  await gantry.ok('hotlists.addEntry', { hotlistId, plate: 'SEEN 4*', reason: 'Stolen' }, { token });
+  await gantry.pool.query(`UPDATE hotlists SET updated_at = updated_at - interval '1 minute',
+    refreshed_at = refreshed_at - interval '1 minute'`);
+  await gantry.pool.query(`UPDATE hotlist_look_backs SET due_at = NULL, state = 'DONE'`);
   const events = Array.from({ length: 60 }, (_, n) => ({
     eventType: n % 10 === 0 ? 'INCIDENT' : 'SPEED_DETECTION',
     violationType: n % 3 === 0 ? 'SPEEDING' : null,
@@ -142,7 +152,49 @@ const damages: readonly { readonly name: string; readonly how: string; readonly 
     how: 'all in maintenance',
     statement: `UPDATE sensors SET status = 'MAINTENANCE'`,
   },
-  { name: 'alerts of the watchlist', how: 'alerts gone', statement: 'DELETE FROM watchlist_alerts' },
+  {
+    name: 'alerts of the watchlist',
+    how: 'alerts gone',
+    statement: 'DELETE FROM watchlist_alerts WHERE hotlist_id IS NULL',
+  },
+  {
+    name: 'hits of hotlists',
+    how: 'hits gone',
+    statement: 'DELETE FROM watchlist_alerts WHERE hotlist_id IS NOT NULL',
+  },
+  {
+    name: 'sightings of hits',
+    how: 'one too many',
+    statement: 'UPDATE watchlist_alerts SET sightings = sightings + 1 WHERE hotlist_id IS NOT NULL',
+  },
+  {
+    name: 'sightings of hits',
+    how: 'a read that counts twice',
+    statement: `INSERT INTO watchlist_sightings (entry_id, event_id, alert_id)
+      SELECT entry_id, event_id, id FROM watchlist_alerts WHERE hotlist_id IS NOT NULL LIMIT 1`,
+  },
+  {
+    name: 'entries of hotlists',
+    how: 'one too few',
+    statement: 'UPDATE hotlists SET entry_count = entry_count - 1',
+  },
+  {
+    name: 'versions of hotlists',
+    how: 'a version that nobody prepares',
+    statement: `INSERT INTO hotlist_entries SELECT (jsonb_populate_record(entries, '{"from_version": 3}')).*
+      FROM hotlist_entries AS entries WHERE plate = 'SEEN 7'`,
+  },
+  {
+    name: 'versions of hotlists',
+    how: 'an end that nobody prepares',
+    statement: 'UPDATE hotlist_entries SET to_version = 9',
+  },
+  {
+    name: 'versions of hotlists',
+    how: 'two rows of an entry in force',
+    statement: `INSERT INTO hotlist_entries SELECT (jsonb_populate_record(entries, '{"from_version": 2}')).*
+      FROM hotlist_entries AS entries WHERE plate = 'SEEN 7'`,
+  },
   {
     name: 'deliveries of webhooks',
     how: 'deliveries gone',
@@ -200,7 +252,7 @@ describe('the check of derived data', () => {
 
   it('tells webhooks of the incidents and alerts that it makes, and of no event a second time', async () => {
     const before = await countDeliveries();
-    await gantry.pool.query(`DELETE FROM incidents; DELETE FROM watchlist_alerts`);
+    await gantry.pool.query(`DELETE FROM incidents; DELETE FROM watchlist_alerts WHERE hotlist_id IS NULL`);
     expect(namesOfWrong(await check())).toEqual(['events without their incident', 'alerts of the watchlist']);
     expect(await rebuildWrong()).toEqual({ incidents: 5, alerts: 9 });
     expect(namesOfWrong(await check())).toEqual([]);

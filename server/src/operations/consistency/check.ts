@@ -14,6 +14,7 @@ export const rebuilds = [
   'incidents',
   'statuses',
   'alerts',
+  'hits',
   'deliveries',
 ] as const;
 export type RebuildKind = (typeof rebuilds)[number];

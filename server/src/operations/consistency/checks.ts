@@ -25,6 +25,7 @@ import {
   rebuildIncidents,
   rebuildStatuses,
 } from './effects-store.ts';
+import { hitsChecks, rebuildHits } from './hits-store.ts';
 
 const yearsCheck: Check = {
   name: 'traffic by year',
@@ -34,7 +35,14 @@ const yearsCheck: Check = {
   rebuild: 'traffic',
 };
 
-const checks = [...totalsChecks, ...trafficChecks, yearsCheck, ...effectsChecks, ...feedChecks];
+const checks = [
+  ...totalsChecks,
+  ...trafficChecks,
+  yearsCheck,
+  ...effectsChecks,
+  ...feedChecks,
+  ...hitsChecks,
+];
 
 const rebuildOf: Readonly<Record<RebuildKind, Rebuild>> = {
   totals: rebuildTotals,
@@ -43,6 +51,7 @@ const rebuildOf: Readonly<Record<RebuildKind, Rebuild>> = {
   incidents: rebuildIncidents,
   statuses: rebuildStatuses,
   alerts: rebuildAlerts,
+  hits: rebuildHits,
   deliveries: rebuildDeliveries,
 };
 

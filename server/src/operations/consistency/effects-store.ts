@@ -155,7 +155,7 @@ export const effectsChecks: readonly Check[] = [
 const EVENTS_AT_ONCE = 5_000;
 
 /** Time after a change within which another process may not know of it yet, in milliseconds. */
-const HEARD_AFTER_MS = 2_000;
+export const HEARD_AFTER_MS = 2_000;
 
 interface CameIn extends Record<string, unknown> {
   readonly id: string;
@@ -165,7 +165,7 @@ interface CameIn extends Record<string, unknown> {
 }
 
 /** Events stored after a time (Unix milliseconds) that are not waiting to be followed up, page by page. */
-async function* pagesOfEvents(db: Executor, since: number): AsyncGenerator<readonly CameIn[]> {
+export async function* pagesOfEvents(db: Executor, since: number): AsyncGenerator<readonly CameIn[]> {
   let after: string | null = null;
   for (;;) {
     const { rows }: { rows: CameIn[] } = await db.execute<CameIn>(sql`
