@@ -40,6 +40,28 @@ export function groupedBy<Item, Key>(items: readonly Item[], keyOf: (item: Item)
   return groups;
 }
 
+/** A function of a list, computed once for each list as long as it exists: many rules ask the same of the same sensors. */
+function once<Item, Result>(compute: (list: readonly Item[]) => Result): (list: readonly Item[]) => Result {
+  const known = new WeakMap<readonly Item[], Result>();
+  return (list) => {
+    const found = known.get(list) ?? compute(list);
+    known.set(list, found);
+    return found;
+  };
+}
+
+/** The sensors of each location, without those that have none. */
+export const sensorsByPlace = once((sensors: readonly SensorFact[]): ReadonlyMap<string, SensorFact[]> => {
+  const byPlace = groupedBy(sensors, ({ locationId }) => locationId ?? '');
+  byPlace.delete('');
+  return byPlace;
+});
+
+const SPOTS = {
+  SENSOR: once((sensors: readonly SensorFact[]) => spotsOf('SENSOR', sensors)),
+  LOCATION: once((sensors: readonly SensorFact[]) => spotsOf('LOCATION', sensors)),
+};
+
 function spotsOf(per: 'LOCATION' | 'SENSOR', sensors: readonly SensorFact[]): Spot[] {
   if (per === 'SENSOR')
     return sensors.map((sensor) => ({
@@ -50,9 +72,7 @@ function spotsOf(per: 'LOCATION' | 'SENSOR', sensors: readonly SensorFact[]): Sp
       limit: sensor.speedLimit,
       sensors: [sensor],
     }));
-  const byPlace = groupedBy(sensors, ({ locationId }) => locationId ?? '');
-  byPlace.delete('');
-  return [...byPlace].map(([id, here]) => ({
+  return [...sensorsByPlace(sensors)].map(([id, here]) => ({
     key: id,
     name: here[0]?.locationName ?? null,
     locationId: id,
@@ -72,10 +92,13 @@ export function observeTraffic(
   const recent = recentBySensor(minutes, until - condition.minutes * MINUTE_MS, until);
   const before =
     condition.of === 'USUAL' ? groupedBy(usual, ({ sensorId }) => sensorId) : new Map<string, SlotFact[]>();
-  return spotsOf(condition.per, sensors).map((spot) => {
-    const text = textOf(condition);
+  const figures = figuresIn(recent, condition.measure);
+  const text = textOf(condition);
+  return SPOTS[condition.per](sensors).map((spot) => {
     const about = { text, place: spot.name, sensorId: spot.sensorId, locationId: spot.locationId };
-    const value = figureOf(condition.measure, spot, recent, condition.minutes);
+    const known = figures.get(spot);
+    const value = known === undefined ? figureOf(condition.measure, spot, recent, condition.minutes) : known;
+    figures.set(spot, value);
     const base = baseOf(condition, spot, before);
     if (value === null || base === null) return { key: spot.key, sample: null, about };
     const isBeyond = (threshold: number): boolean =>
@@ -88,6 +111,17 @@ export function observeTraffic(
       about,
     };
   });
+}
+
+/** What was computed of some minutes before, for other rules: the values of a measure. */
+const computed = new WeakMap<object, Map<TrafficMeasure, Map<Spot, number | null>>>();
+
+function figuresIn(recent: object, measure: TrafficMeasure): Map<Spot, number | null> {
+  const known = computed.get(recent) ?? new Map<TrafficMeasure, Map<Spot, number | null>>();
+  computed.set(recent, known);
+  const figures = known.get(measure) ?? new Map<Spot, number | null>();
+  known.set(measure, figures);
+  return figures;
 }
 
 /** What was grouped of some minutes before, for other rules: by the start of the window. */

@@ -10,7 +10,7 @@ import { SYSTEM_THRESHOLDS } from '@gantry/contract/values';
 import { rankOf } from '../events/severity.ts';
 import type { HotlistTrouble } from '../hotlists/store.ts';
 import type { Observation } from './evaluate.ts';
-import { groupedBy, observeTraffic, type TrafficFacts } from './observe-traffic.ts';
+import { observeTraffic, sensorsByPlace, type TrafficFacts } from './observe-traffic.ts';
 import type { ConnectionFact, HitFact, IncidentFact, SensorFact } from './sources-store.ts';
 import type { Sample } from './step.ts';
 import { placeKey } from './suppress.ts';
@@ -134,12 +134,10 @@ function ofStatus(
     sample: holding(now),
     about: { ...aboutSensor(sensor), text: `The sensor is ${sensor.status}` },
   }));
-  const byPlace = groupedBy(sensors, ({ locationId }) => locationId);
-  byPlace.delete(null);
-  const places = [...byPlace].flatMap(([locationId, here]) => {
+  const places = [...sensorsByPlace(sensors)].flatMap(([locationId, here]) => {
+    if (here.some(({ status }) => status === 'ONLINE')) return [];
     const down = here.filter(isDown).length;
-    const isWithout = down > (of === 'PLACE' ? 0 : 1) && here.every(({ status }) => status !== 'ONLINE');
-    if (!isWithout || locationId === null) return [];
+    if (down <= (of === 'PLACE' ? 0 : 1)) return [];
     const text = `${down} of ${here.length} sensors do not work, and none does`;
     const about = { text, place: here[0]?.locationName ?? null, locationId };
     return [{ key: placeKey(locationId), sample: holding(now, down), about }];
