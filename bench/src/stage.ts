@@ -32,6 +32,8 @@ export interface StageSettings {
   /** The number of processes of Gantry. */
   readonly workers: number;
   readonly sensors?: number | undefined;
+  /** Of its database on a given server, which distinguishes it from others of this run. */
+  readonly name?: string | undefined;
 }
 
 /**
@@ -40,23 +42,23 @@ export interface StageSettings {
  */
 export async function setStage(
   folder: string,
-  { server, workers, sensors = SENSORS }: StageSettings,
+  { server, workers, sensors = SENSORS, name = `own_${workers}` }: StageSettings,
 ): Promise<Stage> {
   const undo = createUndo();
   const createDatabase = async (onServer: string, purpose: string): Promise<string> => {
-    const name = `gantry_bench_${purpose}_${process.pid}`;
-    await query(onServer, `CREATE DATABASE ${name}`);
-    undo.add(() => query(onServer, `DROP DATABASE ${name} WITH (FORCE)`));
-    return sibling(onServer, name);
+    const database = `gantry_bench_${purpose}_${process.pid}`;
+    await query(onServer, `CREATE DATABASE ${database}`);
+    undo.add(() => query(onServer, `DROP DATABASE ${database} WITH (FORCE)`));
+    return sibling(onServer, database);
   };
-  const makeFolder = async (name: string): Promise<string> => {
-    const path = join(folder, name);
+  const makeFolder = async (within: string): Promise<string> => {
+    const path = join(folder, within);
     await mkdir(path, { recursive: true });
     return path;
   };
 
   try {
-    const given = server === undefined ? undefined : await createDatabase(server, `own_${workers}`);
+    const given = server === undefined ? undefined : await createDatabase(server, name);
     const dataDir = await makeFolder('gantry');
     undo.add(() => stopLeftoverDatabase(dataDir));
     const gantry = await startService({

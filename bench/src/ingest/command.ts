@@ -8,6 +8,7 @@ import { runSoak } from '../soak/run.ts';
 import { SENSORS } from '../stage.ts';
 import { stopOnSignals } from '../stop.ts';
 import { judge } from './goals.ts';
+import { compareListed, listedReport } from './listed.ts';
 import { lineOf, reportOf } from './report.ts';
 import { runRounds } from './rounds.ts';
 import { onStages } from './stages.ts';
@@ -31,9 +32,15 @@ interface Options extends Omit<StageOptions, 'workers'>, Output {
   readonly every: number;
   readonly sensors: number;
   readonly image?: number;
+  /** Plates on hotlists and rules of alarms, whose cost is measured instead of the comparison. */
+  readonly hotlists?: number;
+  readonly rules: number;
+  readonly hits: number;
 }
 
-async function run({ soak: minutes, rate, every, sensors, image, ...options }: Options): Promise<void> {
+async function run({ soak: minutes, rate, every, sensors, image, ...all }: Options): Promise<void> {
+  const { hotlists, rules, hits, ...options } = all;
+  if (hotlists !== undefined) return runListed({ ...all, hotlists, rate: rate ?? HIT_RATE });
   if (minutes !== undefined) {
     const { databaseUrl, folder, json, save, seed, workers, connections = SOAK_CONNECTIONS } = options;
     const [processes, ...others] = workers;
@@ -57,8 +64,39 @@ async function run({ soak: minutes, rate, every, sensors, image, ...options }: O
   await compare(options);
 }
 
+/** Events per second of the load with hits. */
+const HIT_RATE = 1_000;
+
+type ListedRun = Omit<Options, 'soak' | 'every' | 'sensors' | 'image'> & {
+  readonly hotlists: number;
+  readonly rate: number;
+};
+
+async function runListed({ databaseUrl, folder, json, save, workers: _, ...load }: ListedRun): Promise<void> {
+  const signal = stopOnSignals();
+  const given = { ...load, connections: load.connections ?? CONNECTIONS };
+  const found = await compareListed({
+    ...given,
+    ...(databaseUrl !== undefined && { databaseUrl }),
+    ...(folder !== undefined && { folder }),
+    warmupSeconds: load.warmup,
+    signal,
+    onMeasured: (measurement) => process.stderr.write(`${lineOf(measurement)}\n`),
+  });
+  const { postgresql, ...data } = found;
+  const results = {
+    name: 'ingest-hotlists',
+    date: new Date(),
+    machine: await describeMachine(postgresql),
+    options: { ...given, database: databaseUrl === undefined ? 'embedded' : 'given' },
+    text: listedReport(found),
+    data,
+  };
+  await publish(results, { json, save });
+}
+
 async function compare(
-  options: Omit<Options, 'soak' | 'rate' | 'every' | 'sensors' | 'image'>,
+  options: Omit<Options, 'soak' | 'rate' | 'every' | 'sensors' | 'image' | 'hotlists' | 'rules' | 'hits'>,
 ): Promise<void> {
   const { databaseUrl, folder, json, save, connections = CONNECTIONS, ...others } = options;
   const load = { ...others, connections };
@@ -113,7 +151,7 @@ export const ingestCommand = new Command('ingest')
   )
   .option(
     '--rate <number>',
-    'with --soak: events per second (default: half of the maximum)',
+    'with --soak or --hits: events per second (default with --soak: half of the maximum)',
     numberBetween(1, 100_000),
   )
   .option('--every <seconds>', 'with --soak: time from one sample to the next', numberBetween(1, 3600), 60)
@@ -127,6 +165,18 @@ export const ingestCommand = new Command('ingest')
     'with --soak: sensors that report, each at a location of its own',
     numberBetween(1, 10_000),
     SENSORS,
+  )
+  .option(
+    '--hotlists <number>',
+    'instead, Gantry with so many plates on hotlists beside one without any',
+    numberBetween(1, 5_000_000),
+  )
+  .option('--rules <number>', 'with --hotlists: rules of alarms that it has, too', numberBetween(0, 200), 200)
+  .option(
+    '--hits <per cent>',
+    `with --hotlists: afterwards, reads at a constant --rate (default: ${HIT_RATE}/s), of which so many hit a list`,
+    numberBetween(0, 100, { whole: false }),
+    0,
   )
   .action(run);
 

@@ -68,18 +68,28 @@ export function judge(measurements: readonly Measurement[]): Verdict[] {
     round[measurement.contestant] = measurement;
     rounds.set(measurement.round, round);
   }
-  return GOALS.map(({ name, of, sense, limit }) => {
-    const values = [...rounds.values()].map((round) => of(round as Round));
-    const middle = median(values);
-    return {
-      name,
-      goal: `${sense} ${limit}`,
-      median: middle,
-      lowest: Math.min(...values),
-      highest: Math.max(...values),
-      met: sense === 'under' ? middle < limit : middle >= limit,
-    };
-  });
+  return GOALS.map(({ of, ...goal }) =>
+    verdictOf(
+      goal,
+      [...rounds.values()].map((round) => of(round as Round)),
+    ),
+  );
+}
+
+/** Compares the median of a figure in all rounds with its goal. */
+export function verdictOf(
+  { name, sense, limit }: Pick<Goal, 'name' | 'sense' | 'limit'>,
+  values: readonly number[],
+): Verdict {
+  const middle = median(values);
+  return {
+    name,
+    goal: `${sense} ${limit}`,
+    median: middle,
+    lowest: Math.min(...values),
+    highest: Math.max(...values),
+    met: sense === 'under' ? middle < limit : middle >= limit,
+  };
 }
 
 function rate({ requestsPerSecond }: Measurement): number {

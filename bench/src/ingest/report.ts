@@ -73,7 +73,8 @@ function measurementTable(measurements: readonly Measurement[]): string {
   return formatTable(columns, rows);
 }
 
-function verdictTable(verdicts: readonly Verdict[]): string {
+/** The goals and what became of them. */
+export function verdictTable(verdicts: readonly Verdict[]): string {
   return formatTable(
     [
       { title: 'goal' },

@@ -82,7 +82,7 @@ export async function runRounds(
 }
 
 /** The traffic for Gantry: single events, which the peers get too, and batches. */
-function trafficOf(stage: Stage, options: RoundOptions): { ingest: Traffic; ingestBatch: Traffic } {
+export function trafficOf(stage: Stage, options: RoundOptions): { ingest: Traffic; ingestBatch: Traffic } {
   const apiKeys = stage.sensors.map(({ apiKey }) => apiKey);
   const { warmupSeconds, seconds, signal, seed } = options;
   const ingest = {
@@ -133,7 +133,8 @@ async function withCountedRows(
   return measured;
 }
 
-async function measureGantry(
+/** Measures one kind of traffic to Gantry, and compares the number of acknowledged events with its counts. */
+export async function measureGantry(
   stage: Stage,
   contestant: 'single' | 'batch',
   round: number,

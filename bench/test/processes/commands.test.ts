@@ -130,6 +130,35 @@ describe('the benchmarks from the command line', () => {
     },
   );
 
+  inLongRun(
+    'measure what hotlists and rules cost, and when hits are seen',
+    { timeout: 300_000 },
+    async () => {
+      const few = ['--seconds', '2', '--warmup', '0.05', '--rounds', '2', '--connections', '4'];
+      const lists = ['--hotlists', '20000', '--rules', '20', '--hits', '5', '--rate', '100'];
+      const { code, output, errors } = await bench(
+        'ingest',
+        ...few,
+        ...lists,
+        '--database-url',
+        server.url,
+        '--json',
+      );
+      expect(code, errors).toBe(0);
+      const { data } = JSON.parse(output);
+      const order = data.measurements.map(
+        ({ contestant, isListed }: { contestant: string; isListed: boolean }) => `${contestant} ${isListed}`,
+      );
+      expect(order.slice(0, 4)).toEqual(['single false', 'single true', 'batch false', 'batch true']);
+      expect(order.slice(4)).toEqual(['single true', 'single false', 'batch true', 'batch false']);
+      expect(data.verdicts).toHaveLength(6);
+      for (const { median } of data.verdicts) expect(Number.isFinite(median)).toBe(true);
+      // Five per cent of two seconds.
+      expect(data.seen.count).toBeGreaterThanOrEqual(9);
+      expect(data.seen.p99).toBeGreaterThanOrEqual(data.seen.p50);
+    },
+  );
+
   inLongRun('keep a constant load, on a given server', { timeout: 180_000 }, async () => {
     // Without --rate, it determines its rate first.
     const short = ['--soak', '0.1', '--every', '2', ...(isLong ? [] : ['--rate', '200'])];
