@@ -1,4 +1,4 @@
-import { expect, test } from './fixtures.ts';
+import { expect, expectAccessible, test } from './fixtures.ts';
 
 test.describe('the title of the document', () => {
   test('names the page, its part, its filters and the item that is open', async ({ service, openAs }) => {
@@ -30,6 +30,50 @@ test.describe('the title of the document', () => {
       const page = await openAs('VIEWER', '/events', { language });
       await expect(page).toHaveTitle(title);
     });
+});
+
+test.describe('the filters of reads', () => {
+  for (const look of [
+    { theme: 'dark', language: 'en' },
+    { theme: 'light', language: 'ar', width: 390 },
+    { theme: 'light', language: 'tr', width: 390 },
+  ] as const) {
+    test(`are chips, with fields in which axe finds nothing, in ${look.language}`, async ({
+      service,
+      openAs,
+    }) => {
+      const { api } = service.admin;
+      await api.locations.create.mutate({ name: `Of chips in ${look.language}`, road: 'A99' });
+      const { id } = await service.sensor();
+      await api.sensors.update.mutate({ id, tags: ['chips'] });
+      const search = 'hours=%5B22,23%5D&weekdays=%5B6,0%5D&severities=%5B"HIGH","LOW"%5D&minSpeed=50.5';
+      const page = await openAs(
+        'OPERATOR',
+        `/events?${search}&sensorTags=%5B"chips"%5D&road=A99&fromKilometre=-2.5`,
+        look,
+      );
+      await expect(page.getByText('22:00, 23:00')).toBeVisible();
+      for (const text of ['50.5', 'A99', '-2.5', 'chips'])
+        await expect(page.getByText(text, { exact: true })).toBeVisible();
+      await page.keyboard.press('f');
+      const form = page.getByRole('dialog');
+      await expect(form.getByRole('checkbox', { name: '23:00' })).toBeChecked();
+      await expectAccessible(page);
+      await form.getByRole('checkbox', { name: '22:00' }).uncheck();
+      await form.getByRole('checkbox', { name: '07:00' }).check();
+      await expect(page).toHaveURL(/hours=%5B7%2C23%5D/);
+      const wide = await page.evaluate(() => document.documentElement.scrollWidth - innerWidth);
+      expect(wide).toBeLessThanOrEqual(0);
+      await page.screenshot({ path: `test-results/filters-${look.language}.png` });
+    });
+  }
+
+  test('that an address has wrong are left out, and named', async ({ openAs }) => {
+    const page = await openAs('VIEWER', '/events?hours=%5B24%5D&weekdays=7&minExcess=-1&minSpeed=40');
+    await expect(page.getByRole('status').filter({ hasText: 'minExcess' })).toContainText('hours');
+    await expect(page).not.toHaveURL(/hours/);
+    await expect(page).toHaveURL(/minSpeed=40/);
+  });
 });
 
 test('the arrow keys move in a list, and not while a field or another area has the focus', async ({

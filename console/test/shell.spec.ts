@@ -160,6 +160,45 @@ test.describe('the global search', () => {
   });
 });
 
+test('the global search finds listed plates and commands for those who may see them', async ({
+  service,
+  openAs,
+}) => {
+  const { api } = service.admin;
+  await api.watchlist.create.mutate({ pattern: 'QX 77 SRCH', reason: 'Searched for', priority: 'LOW' });
+  const { id: hotlistId } = await api.hotlists.create.mutate({ name: 'Vans of the search' });
+  await api.hotlists.addEntry.mutate({ hotlistId, plate: 'QX 77 LST', reason: 'Stolen' });
+  const open = async (role: 'ADMIN' | 'VIEWER', text: string) => {
+    const page = await openAs(role, '/events');
+    await expect(page.getByRole('button', { name: 'Search everywhere' })).toBeVisible();
+    await page.keyboard.press('/');
+    await page.getByRole('combobox', { name: 'Search' }).fill(text);
+    return page;
+  };
+  const page = await open('ADMIN', 'qx 77');
+  await page
+    .getByRole('group', { name: 'Watchlist' })
+    .getByRole('option', { name: /Searched for/ })
+    .click();
+  await expect(page).toHaveURL(/\/watchlist\?part=plates&plate=/);
+  await expect(page.getByRole('dialog')).toBeVisible();
+  const listed = await open('ADMIN', 'qx 77 lst');
+  await listed.getByRole('option', { name: /In hotlists/ }).click();
+  await listed.getByLabel('Reason').fill('Case 45');
+  await listed.getByRole('button', { name: 'Look up', exact: true }).click();
+  await listed.getByRole('link', { name: 'Vans of the search' }).click();
+  await expect(listed.getByRole('heading', { level: 1 })).toContainText('Vans of the search');
+  const lists = await open('ADMIN', 'of the search');
+  await lists.getByRole('group', { name: 'Hotlists' }).getByRole('option').click();
+  await expect(lists.getByRole('heading', { level: 1 })).toContainText('Vans of the search');
+  const commands = await open('VIEWER', 'filter the');
+  await commands.getByRole('group', { name: 'Commands' }).getByRole('option').first().click();
+  await expect(commands.getByRole('dialog', { name: 'Filter' })).toBeVisible();
+  const viewer = await open('VIEWER', 'qx 77');
+  await expect(viewer.getByRole('option').first()).toContainText('the search is recorded');
+  await expect(viewer.getByRole('group', { name: 'Watchlist' })).toHaveCount(0);
+});
+
 test('what has just the name that is searched for comes before a search for a plate', async ({
   service,
   openAs,
@@ -182,7 +221,7 @@ test('a look-up that failed says so, and not that nothing was found', async ({ o
   const page = await openAs('VIEWER', '/events');
   await page.route(/sensors\.getAll/, (route) => route.fulfill({ status: 500, body: 'broken' }));
   await page.getByRole('button', { name: 'Filter', exact: true }).click();
-  await page.getByLabel('Sensor').pressSequentially('Ring');
+  await page.getByLabel('Sensor', { exact: true }).pressSequentially('Ring');
   await expect(page.getByText('is it a Gantry service?')).toBeVisible();
   await expect(page.getByText('Nothing found')).toHaveCount(0);
 });

@@ -1,26 +1,17 @@
 import { z } from 'zod';
 import { coordinates, coordinatesInput } from './coordinates.ts';
-import { id } from './id.ts';
+import { checkEventFilters, eventFilters, filterText, MAX_SPEED, percent } from './event-filters.ts';
 import { jsonObject, jsonRecord } from './json.ts';
 import { classScheme, direction, lane, movement, vehicleClass } from './movements.ts';
 import { pageTotals, paging, sortOrder } from './page.ts';
 import { person } from './person.ts';
-import { PLATE_RULES } from './plate.ts';
 import { showsPlate } from './plate-fields.ts';
 import { plateRegion } from './plate-regions.ts';
 import { messagesOf, resumable } from './realtime.ts';
 import { apiKeyInput } from './sensors.ts';
 import { isStorableText, optionalText, text, trimmedText, UNSTORABLE } from './text.ts';
 import { timeInput, timeRange } from './time.ts';
-import {
-  directions,
-  type eventFilterNames,
-  eventTypes,
-  legs,
-  relativeDirections,
-  severities,
-  turns,
-} from './values.ts';
+import { directions, eventTypes, legs, relativeDirections, severities, turns } from './values.ts';
 
 export const eventType = z.enum(eventTypes);
 export type EventType = z.infer<typeof eventType>;
@@ -131,9 +122,6 @@ function rounded(decimals: number, least: number, most: number) {
     .transform((value) => (typeof value === 'number' ? Math.round(value * scale) / scale : undefined));
 }
 
-const PERCENT = 'Use a whole number from 0 to 100, in percent';
-const percent = z.int(PERCENT).min(0, PERCENT).max(100, PERCENT);
-
 /** What a device may report of how one vehicle passed and its plate was read; null means that it does not. */
 const passageFields = {
   direction: direction
@@ -217,7 +205,7 @@ const eventFields = {
   vehicleSpeed: z
     .number()
     .min(0)
-    .max(2000)
+    .max(MAX_SPEED)
     .nullish()
     .transform((value) => value ?? null)
     .describe('km/h.'),
@@ -313,40 +301,6 @@ export const ingestBatchOutput = z.object({
   results: z.array(ingestedItem).describe('One entry per event, in the order in which they were sent.'),
 });
 
-/** A filter text, trimmed as stored texts are. A blank text means no filter. */
-function filterText(max: number) {
-  return trimmedText(max)
-    .transform((value) => value || undefined)
-    .optional();
-}
-
-/** The filters of events by how a vehicle passed and its plate was read. */
-export const passageFilters = {
-  plateRegion: plateRegion
-    .optional()
-    .describe('Where the plate is from, such as AT or US-CA; US stands for all its parts.'),
-  minConfidence: percent
-    .optional()
-    .describe('How sure the sensor is of the plate, in percent, at least. Events without this are left out.'),
-  lane: lane.optional().describe('The number of the lane, or its name, as reported.'),
-  direction: direction.optional().describe('As reported.'),
-};
-
-export const passageFilterNames = Object.keys(passageFilters) as (keyof typeof passageFilters)[];
-
-/** The filters of events. */
-export const eventFilters = {
-  eventType: eventType.optional(),
-  sensorId: id.optional(),
-  processed: z.boolean().optional(),
-  archived: z.boolean().optional(),
-  violationType: filterText(200),
-  licensePlateNumber: filterText(200).describe(PLATE_RULES),
-  vehicleType: filterText(200),
-  locationName: filterText(300),
-  ...passageFilters,
-} satisfies Record<(typeof eventFilterNames)[number], z.ZodType>;
-
 /** The reason for a search by plate. The activity log records it with the search. */
 export const lookUpReason = {
   reason: filterText(500).describe(
@@ -363,11 +317,13 @@ export const listEventsInput = z
     sortBy: z.enum(['timestamp', 'createdAt', 'eventType', 'severity']).default('timestamp'),
     sortOrder: sortOrder.default('desc'),
   })
+  .superRefine(checkEventFilters)
   .prefault({});
 export type ListEventsInput = z.infer<typeof listEventsInput>;
 
 export const followEventsInput = z
   .object({ ...eventFilters, ...timeRange, ...lookUpReason, ...resumable })
+  .superRefine(checkEventFilters)
   .prefault({});
 export type FollowEventsInput = z.infer<typeof followEventsInput>;
 export type EventFilter = Pick<ListEventsInput, keyof typeof eventFilters>;

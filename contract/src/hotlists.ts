@@ -341,6 +341,16 @@ export const hotlistEntriesPage = z.object({
   ...pageTotals,
 });
 
+export const findHotlistEntriesInput = z.object({
+  plate: trimmedText(50, 1).describe('A whole plate. Case, blanks and hyphens do not matter.'),
+  reason: trimmedText(500, 1).optional().describe('The reason of the search, which is recorded.'),
+  ...paging(50),
+});
+export type FindHotlistEntriesInput = z.infer<typeof findHotlistEntriesInput>;
+export const foundHotlistEntry = hotlistEntry.extend({ hotlistName: z.string() });
+export type FoundHotlistEntry = z.infer<typeof foundHotlistEntry>;
+export const foundHotlistEntriesPage = z.object({ entries: z.array(foundHotlistEntry), ...pageTotals });
+
 export const addHotlistEntryInput = z.object({ hotlistId: id, plate: listedPlate, ...entryFields });
 export type AddHotlistEntryInput = z.infer<typeof addHotlistEntryInput>;
 export const updateHotlistEntryInput = z.object({

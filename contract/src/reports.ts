@@ -1,5 +1,6 @@
 import { z } from 'zod';
-import { eventType, lookUpReason, passageFilters, severity, storedDirection, storedLane } from './events.ts';
+import { checkEventFilters, eventFilters, passageFilters, placeFilters } from './event-filters.ts';
+import { eventType, lookUpReason, severity, storedDirection, storedLane } from './events.ts';
 import { id, storedId } from './id.ts';
 import { incidentStatus, incidentType } from './incidents.ts';
 import { noticeLanguage } from './notices.ts';
@@ -49,7 +50,9 @@ const reportFilterFields = z.object({
   processed: z.boolean().optional(),
   archived: z.boolean().optional(),
   locationName: wanted(300).describe('Ignoring case.'),
+  severities: eventFilters.severities,
   ...passageFilters,
+  ...placeFilters,
   severity: severity.optional(),
   sensorId: storedId.optional(),
   locationId: storedId.optional(),
@@ -77,7 +80,9 @@ interface Filtered {
   filters: ReportFilters;
 }
 
-const reportFilters = reportFilterFields.describe(`Filters accepted by each kind. ${filtersNote}.`);
+const reportFilters = reportFilterFields
+  .superRefine(checkEventFilters)
+  .describe(`Filters accepted by each kind. ${filtersNote}.`);
 
 const csv = z
   .object({

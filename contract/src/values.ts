@@ -16,6 +16,24 @@ export const eventTypes = [
   'INCIDENT',
 ] as const;
 
+/** The filters of events that reports of violations have, too. */
+const filtersOfReads = [
+  'severities',
+  'plateRegion',
+  'minConfidence',
+  'lane',
+  'direction',
+  'minSpeed',
+  'maxSpeed',
+  'minExcess',
+  'hours',
+  'weekdays',
+  'sensorTags',
+  'road',
+  'fromKilometre',
+  'toKilometre',
+] as const;
+
 /** The filters of events, by the names of the inputs of `events.getAll`. */
 export const eventFilterNames = [
   'eventType',
@@ -26,10 +44,7 @@ export const eventFilterNames = [
   'licensePlateNumber',
   'vehicleType',
   'locationName',
-  'plateRegion',
-  'minConfidence',
-  'lane',
-  'direction',
+  ...filtersOfReads,
 ] as const;
 
 /**
@@ -101,6 +116,7 @@ export const filtersOfKind = {
     'severity',
     'sensorId',
     'locationId',
+    ...filtersOfReads,
   ],
   EVENTS: eventFilterNames,
   TRAFFIC: ['vehicleType', 'sensorId', 'locationId'],

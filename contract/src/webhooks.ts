@@ -1,5 +1,6 @@
 import { z } from 'zod';
-import { eventType, lookUpReason, passageFilters, severity, storedDirection, storedLane } from './events.ts';
+import { checkEventFilters, passageFilters } from './event-filters.ts';
+import { eventType, lookUpReason, severity, storedDirection, storedLane } from './events.ts';
 import { id, storedId } from './id.ts';
 import { pageTotals, paging, sortOrder } from './page.ts';
 import { person } from './person.ts';
@@ -68,6 +69,8 @@ const filterFields = {
   ),
   lane: passageFilters.lane.describe('Applies to events.'),
   direction: passageFilters.direction.describe('Applies to events, as reported.'),
+  minSpeed: passageFilters.minSpeed.describe('Applies to events: the speed in km/h, at least.'),
+  maxSpeed: passageFilters.maxSpeed.describe('Applies to events: the speed in km/h, at most.'),
   sensorId: storedId.optional().describe('Applies to all kinds.'),
   minSeverity: severity
     .optional()
@@ -81,12 +84,14 @@ export const webhookFilter = z.object({ ...filterFields, lane: storedLane, direc
 export type WebhookFilter = z.infer<typeof webhookFilter>;
 
 /** A filter as input. Unknown conditions are refused, because ignoring them would let everything pass. */
-const webhookFilterInput = z.strictObject(filterFields, {
-  error: (issue) =>
-    issue.code === 'unrecognized_keys'
-      ? `A filter has no ${issue.keys.join(', ')}: use ${Object.keys(filterFields).join(', ')}`
-      : undefined,
-});
+const webhookFilterInput = z
+  .strictObject(filterFields, {
+    error: (issue) =>
+      issue.code === 'unrecognized_keys'
+        ? `A filter has no ${issue.keys.join(', ')}: use ${Object.keys(filterFields).join(', ')}`
+        : undefined,
+  })
+  .superRefine(checkEventFilters);
 
 /** The last attempt of a delivery: its time, and the HTTP status and beginning of the answer, or the reason why it failed. */
 const lastAttempt = {

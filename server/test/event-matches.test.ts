@@ -34,6 +34,8 @@ beforeAll(async () => {
       plateConfidence: pick([0, 49, 50, 100], n >> 3),
       lane: pick(LANES, n >> 1),
       direction: pick(DIRECTIONS, n >> 2),
+      vehicleSpeed: pick([0, 30, 50.5, 90], n >> 1),
+      severity: pick(['LOW', 'HIGH', 'CRITICAL'], n >> 2),
       location: PLACES[n % 6] && { latitude: 1, longitude: 2, address: PLACES[n % 6] },
     })),
   });
@@ -62,6 +64,11 @@ const all: fc.Arbitrary<EventFilter> = fc.record({
   minConfidence: maybe(fc.constantFrom(0, 50, 51, 100)),
   lane: maybe(fc.constantFrom(...LANES, 3)),
   direction: maybe(fc.constantFrom(...DIRECTIONS, 'SB' as const)),
+  severities: maybe(
+    fc.subarray(['LOW', 'HIGH', 'CRITICAL'] as const, { minLength: 1 }).map((all) => [...all]),
+  ),
+  minSpeed: maybe(fc.constantFrom(0, 30, 50.5)),
+  maxSpeed: maybe(fc.constantFrom(50.5, 50.6, 90)),
   locationName: maybe(fc.constantFrom(...PLACES, 'ÄRZTEWEG', 'ring / 5')),
 });
 /** One with all fields finds nothing, whatever one of them means: most have one or two. */

@@ -117,7 +117,7 @@ const naiveIds = async ({ filters, interval, sortBy, sortOrder }: Question): Pro
 const expectPage = async (question: Question, ids: readonly string[], skip: number, take: number) => {
   const { filters, interval, sortBy, sortOrder } = question;
   const input = listEventsInput.parse({ ...filters, sortBy, sortOrder, skip, take });
-  const { items, total } = await listEvents(history.db, input, interval, false);
+  const { items, total } = await listEvents(history.db, input, interval, 'UTC', false);
   const asked = JSON.stringify({ ...input, ...interval });
   expect(total, asked).toBe(ids.length);
   expect(

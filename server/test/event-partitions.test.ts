@@ -49,7 +49,7 @@ const partitionsRead = async (filters: object): Promise<Set<string>> => {
   const pool = createPool(gantry.pool.options.connectionString ?? '', 1, () => undefined);
   const sent: Statement[] = [];
   noteStatements(pool, (statement) => sent.push(statement));
-  await listEvents(createDatabase(pool), listEventsInput.parse(filters), ENDLESS, false);
+  await listEvents(createDatabase(pool), listEventsInput.parse(filters), ENDLESS, 'UTC', false);
   await pool.end();
   const read = new Set<string>();
   for (const { text, values } of sent) {

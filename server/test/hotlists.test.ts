@@ -133,6 +133,38 @@ describe('a read of a listed plate', () => {
   });
 });
 
+describe('a search for a plate in all lists', () => {
+  const find = (plate: string, as = token, fields: object = {}) =>
+    ok<{ entries: { hotlistName: string; plate: string }[]; total: number }>(
+      'hotlists.findEntries',
+      { plate, ...fields },
+      as,
+    );
+
+  it('finds what is in force in the lists that the user sees, and is recorded', async () => {
+    const plate = newPlate();
+    const [open, covert] = [await createList(), await createList({ covert: true }, admin)];
+    const { id } = await list(open.id, plate);
+    await ok('hotlists.addEntry', { hotlistId: covert.id, plate, reason: 'Wanted' }, admin);
+    const asTyped = plate.toLowerCase().replaceAll(' ', '-');
+    expect(await find(asTyped, token, { reason: 'Case 45' })).toMatchObject({
+      entries: [{ hotlistId: open.id, hotlistName: open.name, plate, reason: 'Stolen' }],
+      total: 1,
+    });
+    const { rows } = await gantry.pool.query<{ details: object }>(
+      `SELECT details FROM activity WHERE action = 'events.lookUpPlate' ORDER BY id DESC LIMIT 1`,
+    );
+    expect(rows[0]?.details).toEqual({ plate: asTyped, reason: 'Case 45', total: 1 });
+    expect((await find(plate, admin)).entries.map(({ hotlistName }) => hotlistName).sort()).toEqual(
+      [open.name, covert.name].sort(),
+    );
+    await ok('hotlists.endEntry', { id, hotlistId: open.id });
+    expect(await find(plate)).toMatchObject({ entries: [], total: 0 });
+    await ok('hotlists.delete', { id: covert.id }, admin);
+    expect(await find(plate, admin)).toMatchObject({ entries: [], total: 0 });
+  });
+});
+
 describe('the tolerance of a list', () => {
   it('decides which reads hit, also after it is changed, and patterns match in memory', async () => {
     const { id } = await createList({ repeatMinutes: 0 });

@@ -2,7 +2,14 @@ import { type ListEventsInput, listEventsInput } from '@gantry/contract/events';
 import { describe, expect, it } from 'vitest';
 import type { Count } from '../src/events/counts/covering.ts';
 import { ofSeverity, ofType, type TotalledFilter } from '../src/events/list/filters.ts';
-import { type Counted, type Plan, planPage, readingWithin, type Step } from '../src/events/list/plan.ts';
+import {
+  type Counted,
+  type Plan,
+  planPage,
+  planSpans,
+  readingWithin,
+  type Step,
+} from '../src/events/list/plan.ts';
 import { ENDLESS, type Interval } from '../src/platform/time.ts';
 
 // Which index or counts answer a page of the event list, from which place, and in which direction.
@@ -156,6 +163,22 @@ describe('the plan of a page of events', () => {
       [unindexed, ofType('A')],
       [unindexed, ofType('B')],
     ]);
+  });
+});
+
+describe('a page of a list in spans of time', () => {
+  it.each([
+    ['asc', 0, 3, { total: 10, first: 1, last: 1, reading: ['asc', 0, 3, false] }],
+    ['asc', 4, 3, { total: 10, first: 1, last: 3, reading: ['desc', 3, 3, true] }],
+    ['desc', 0, 3, { total: 10, first: 3, last: 3, reading: ['desc', 0, 3, false] }],
+    ['desc', 4, 9, { total: 10, first: 1, last: 3, reading: ['asc', 0, 6, true] }],
+    ['desc', 10, 3, { total: 10, first: 0, last: -1, reading: null }],
+  ] as const)('%s from %d touches only the spans that contain it', (sortOrder, skip, take, expected) => {
+    const { reading, ...plan } = planSpans([0, 5, 0, 5, 0], { sortOrder, skip, take });
+    expect({
+      ...plan,
+      reading: reading && [reading.direction, reading.skip, reading.take, reading.isReversed],
+    }).toEqual(expected);
   });
 });
 

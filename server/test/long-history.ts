@@ -86,7 +86,7 @@ const FILL = `
       generate_series(1, n)
   ), stored AS (
     INSERT INTO events (id, event_type, violation_type, vehicle_type, severity, processed, archived, sensor_id,
-      location_name, plate, plate_key, created_at)
+      location_name, plate, plate_key, created_at, vehicle_speed)
     SELECT
       (lpad(to_hex(floor(extract(epoch FROM at) * 1000)::bigint), 12, '0') || '7' || left(tail, 3) || 'a'
         || right(tail, 15))::uuid,
@@ -102,7 +102,8 @@ const FILL = `
       'B-' || floor(plate * 3000)::int, 'B' || floor(plate * 3000)::int,
       CASE WHEN late < 0.5 THEN date_trunc('minute', at) + interval '1 minute'
         WHEN late < 0.8 THEN at + late * interval '1 second'
-        ELSE date_trunc('hour', at) + interval '73 hours' END
+        ELSE date_trunc('hour', at) + interval '73 hours' END,
+      30 + floor(place * 60)
     FROM chance ORDER BY at
     RETURNING *
   ), arrived AS (

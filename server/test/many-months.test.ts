@@ -52,7 +52,7 @@ const partitionsOf = async (ask: () => Promise<unknown>): Promise<number[]> => {
 const page =
   (filters: Partial<ListEventsInput>, skip = 0) =>
   () =>
-    listEvents(db, { ...listEventsInput.parse(filters), skip }, ENDLESS, false);
+    listEvents(db, { ...listEventsInput.parse(filters), skip }, ENDLESS, 'UTC', false);
 
 it('has a partition for each of its months', async () => {
   const { rows } = await history.pool.query(`SELECT FROM pg_inherits WHERE inhparent = 'events'::regclass`);
@@ -92,7 +92,7 @@ it('the latest events, single events and those of a stream are read from their m
 it('a search between dates reads the months between them', async () => {
   const between = { from: startOfMonth(3), until: startOfMonth(1) };
   const input = listEventsInput.parse({ sensorId: SENSORS[3] });
-  const counts = await partitionsOf(() => listEvents(db, input, between, false));
+  const counts = await partitionsOf(() => listEvents(db, input, between, 'UTC', false));
   expect(Math.max(...counts)).toBeLessThanOrEqual(2);
 });
 

@@ -233,6 +233,7 @@ export const mayCall = {
   'hotlists.update': sensors,
   'hotlists.delete': sensors,
   'hotlists.getEntries': sensors,
+  'hotlists.findEntries': sensors,
   'hotlists.addEntry': sensors,
   'hotlists.updateEntry': sensors,
   'hotlists.endEntry': sensors,

@@ -55,6 +55,7 @@ afterAll(() => history[Symbol.asyncDispose]());
 
 const ENDLESS: Interval = { from: Number.NEGATIVE_INFINITY, until: Number.POSITIVE_INFINITY };
 const DAYS: Interval = { from: Date.UTC(2025, 1, 5), until: Date.UTC(2025, 2, 9) };
+const FEW_DAYS: Interval = { from: Date.UTC(2025, 1, 5), until: Date.UTC(2025, 1, 9) };
 const RAGGED: Interval = { from: Date.UTC(2025, 0, 7, 8, 20, 1, 2), until: Date.UTC(2025, 3, 9, 22, 40, 3) };
 
 type Queryable = () => Promise<unknown>;
@@ -63,6 +64,7 @@ type Row = readonly [question: string, ask: Queryable, index: string, ...others:
 
 const END = 'from its end';
 const PKEY = 'events_pkey';
+const READING = 'events_by_reading';
 const HOURS = 'event_totals_folded_pkey';
 const PERIODS = 'event_period_totals_pkey';
 const COUNTS = [PERIODS, HOURS];
@@ -74,10 +76,10 @@ const page =
   (filters: Partial<ListEventsInput>, interval = ENDLESS, depth = 0): Queryable =>
   async () => {
     const input = listEventsInput.parse(filters);
-    const { total } = await listEvents(db, input, interval, false);
+    const { total } = await listEvents(db, input, interval, 'UTC', false);
     expect(total).toBeGreaterThan(0);
     sent = [];
-    await listEvents(db, { ...input, skip: Math.floor(depth * total) }, interval, false);
+    await listEvents(db, { ...input, skip: Math.floor(depth * total) }, interval, 'UTC', false);
   };
 
 const sorted = (
@@ -155,6 +157,23 @@ const ROWS: readonly Row[] = [
   listed({ licensePlateNumber: 'B-123' }, 'events_by_plate', PERIODS),
   listed({ licensePlateNumber: 'B-123*' }, 'events_by_plate', PKEY, PERIODS),
   listed({ licensePlateNumber: '*123' }, 'events_by_plate_end', PKEY, PERIODS),
+  ['a speed within days', page({ minSpeed: 50 }, DAYS), READING, PKEY, PERIODS],
+  [
+    'a speed of events of a type within days',
+    page({ minSpeed: 50, eventType: 'INCIDENT', processed: true }, DAYS),
+    READING,
+    PKEY,
+    PERIODS,
+  ],
+  [
+    'a speed within days, by severity',
+    page({ minSpeed: 50, sortBy: 'severity' }, DAYS),
+    READING,
+    PKEY,
+    PERIODS,
+  ],
+  ['hours of some days', page({ hours: [7, 8] }, FEW_DAYS), PKEY, HOURS, PERIODS],
+  ['hours of some days by speed', page({ hours: [7, 8], minSpeed: 50 }, DAYS), READING, PKEY, ...COUNTS],
   ['the latest', () => listRecentEvents(db, { limit: 10 }, Date.now(), false), PKEY, PERIODS],
   [
     'the latest of a type',

@@ -141,6 +141,12 @@ describe('a report of events', () => {
         minConfidence: fc.constantFrom(0, 60),
         lane: fc.constantFrom(1, 'bus'),
         direction: fc.constantFrom('NB', 90),
+        severities: fc.constantFrom(['LOW', 'HIGH'], ['MEDIUM']),
+        minSpeed: fc.constantFrom(50, 60.5),
+        maxSpeed: fc.constantFrom(70),
+        minExcess: fc.constantFrom(0, 15),
+        hours: fc.constantFrom([0, 1, 2, 3, 22, 23], [7, 8, 9, 10, 11, 12]),
+        weekdays: fc.constantFrom([0, 6], [1, 2, 3, 4]),
       },
       { requiredKeys: [] },
     );
@@ -152,18 +158,35 @@ describe('a report of events', () => {
     { eventType: 'INCIDENT', processed: false },
     { archived: true },
     { violationType: 'speeding', vehicleType: 'CaR' },
+    { severities: ['LOW', 'CRITICAL'] },
   ])('tells the number of its rows before they are read: %j', async (filters) => {
     expect(await countBefore(filters)).toBe((await make(filters)).rowCount);
   });
 
   it('does not tell it where a filter needs the events', async () => {
     expect(await countBefore({ licensePlateNumber: 'b*' })).toBeNull();
-    for (const filter of [{ plateRegion: 'DE' }, { minConfidence: 1 }, { lane: 1 }, { direction: 'NB' }])
+    for (const filter of [
+      { plateRegion: 'DE' },
+      { minConfidence: 1 },
+      { lane: 1 },
+      { minExcess: 1 },
+      { hours: [1] },
+    ])
       expect(await countBefore(filter)).toBeNull();
     expect(await countBefore({ sensorId: sensorIds[0] }, 'VIOLATIONS')).toBeNull();
     const { rowCount } = await make({}, 'CSV', 'VIOLATIONS');
     expect(rowCount).toBeGreaterThan(0);
     expect(await countBefore({}, 'VIOLATIONS')).toBe(rowCount);
+  });
+
+  it('of violations has those that the list has with the filters of reads', async () => {
+    const filters = { hours: [6, 7, 8, 9, 10, 11, 12], minSpeed: 55, minExcess: 10 };
+    const violations = (await listed(filters)).filter(
+      (event) => 'violationType' in event && event.violationType !== null,
+    );
+    const { records } = readCsv((await make(filters, 'CSV', 'VIOLATIONS')).bytes);
+    expect(violations.length).toBeGreaterThan(0);
+    expect(records.map((record) => record['Event ID'])).toEqual(violations.map(({ id }) => id));
   });
 
   it('has the columns of a report of violations, and where it happened', async () => {

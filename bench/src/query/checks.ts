@@ -1,5 +1,6 @@
 import { isDeepStrictEqual } from 'node:util';
 import { DAY_MS } from '@gantry/contract/durations';
+import { severities } from '@gantry/contract/values';
 import pg from 'pg';
 import { BenchmarkFailed } from '../failure.ts';
 import { firstIdAt } from './history.ts';
@@ -100,6 +101,21 @@ function whereOf(input: ListInput): Where {
   add('lower(vehicle_type) = lower(?)', input.vehicleType);
   add('lower(location_name) = lower(?)', input.locationName);
   add('plate_key LIKE ?', licensePlateNumber?.replaceAll('-', '').replace('*', '%'));
+  add(
+    'severity = ANY (?)',
+    input.severities?.map((name) => 1 + severities.indexOf(name)),
+  );
+  add('vehicle_speed >= ?', input.minSpeed);
+  add('lane = ?', input.lane);
+  add('plate_confidence >= ?', input.minConfidence);
+  add(
+    'vehicle_speed >= (SELECT speed_limit FROM locations WHERE locations.id = location_id) + ?::float8',
+    input.minExcess,
+  );
+  add('extract(hour FROM event_time(id)) = ANY (?)', input.hours);
+  add('extract(dow FROM event_time(id)) = ANY (?)', input.weekdays);
+  add('sensor_id IN (SELECT id FROM sensors WHERE tags && ?)', input.sensorTags);
+  add('location_id IN (SELECT id FROM locations WHERE kilometre <= ?)', input.toKilometre);
   return { text: conditions.length > 0 ? `WHERE ${conditions.join(' AND ')}` : '', values };
 }
 

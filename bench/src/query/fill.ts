@@ -5,7 +5,15 @@ import pg from 'pg';
 import { from as copyFrom } from 'pg-copy-streams';
 import { countEvents, query } from '../database.ts';
 import { BenchmarkFailed } from '../failure.ts';
-import { firstIdAt, HISTORY_COLUMNS, type HistoryOptions, historyRows, historySensors } from './history.ts';
+import {
+  firstIdAt,
+  HISTORY_COLUMNS,
+  type HistoryOptions,
+  historyRows,
+  historySensors,
+  ROAD,
+  TAG,
+} from './history.ts';
 
 const ROLL_UP_DEADLINE_MS = 300_000;
 
@@ -90,11 +98,31 @@ async function createPartitions(client: pg.Client, { from, until }: HistoryOptio
 
 async function createSensors(client: pg.Client, options: HistoryOptions): Promise<void> {
   const sensors = historySensors({ ...options, sensors: SENSORS });
+  const reporting = sensors.slice(0, options.sensors);
   await client.query(
-    `INSERT INTO sensors (id, name, device_id, type, api_key, created_at)
-     SELECT id, name, 'history-' || n, type, encode(sha256(id::text::bytea), 'hex'), now() - n * interval '1 second'
-     FROM unnest($1::uuid[], $2::text[], $3::text[]) WITH ORDINALITY AS sensor (id, name, type, n)`,
-    [sensors.map(({ id }) => id), sensors.map(({ name }) => name), sensors.map(({ type }) => type)],
+    `INSERT INTO locations (id, name, address, speed_limit, road, kilometre)
+     SELECT id, 'Site ' || n, '', speed_limit, $4, kilometre
+     FROM unnest($1::uuid[], $2::float8[], $3::numeric[]) WITH ORDINALITY AS location (id, speed_limit, kilometre, n)`,
+    [
+      reporting.map(({ id }) => id),
+      reporting.map(({ speedLimit }) => speedLimit),
+      reporting.map(({ kilometre }) => kilometre),
+      ROAD,
+    ],
+  );
+  await client.query(
+    `INSERT INTO sensors (id, name, device_id, type, api_key, created_at, location_id, tags)
+     SELECT id, name, 'history-' || n, type, encode(sha256(id::text::bytea), 'hex'), now() - n * interval '1 second',
+       CASE WHEN n <= $5 THEN id END, CASE WHEN is_tagged THEN ARRAY[$6] ELSE '{}' END
+     FROM unnest($1::uuid[], $2::text[], $3::text[], $4::boolean[]) WITH ORDINALITY AS sensor (id, name, type, is_tagged, n)`,
+    [
+      sensors.map(({ id }) => id),
+      sensors.map(({ name }) => name),
+      sensors.map(({ type }) => type),
+      sensors.map(({ tags }) => tags.length > 0),
+      options.sensors,
+      TAG,
+    ],
   );
 }
 

@@ -26,12 +26,17 @@ export interface HistorySensor {
   readonly type: (typeof sensorType.options)[number];
   readonly place: Place;
   readonly address: string;
+  /** In km/h, of the location of the sensor, which has the id of the sensor. */
+  readonly speedLimit: number;
+  readonly tags: readonly string[];
+  readonly kilometre: number;
 }
 
 /** The columns of `events` that `historyRows` fills, in order. */
 export const HISTORY_COLUMNS =
   'id, event_type, violation_type, vehicle_type, severity, sensor_id, sensor_name, location_name, vehicle_speed, ' +
-  'description, metadata, plate, plate_key, created_at, processed, processed_at, archived';
+  'description, metadata, location_id, lane, direction, plate_region, plate_confidence, plate, plate_key, created_at, ' +
+  'processed, processed_at, archived';
 
 const RANKS: Readonly<Record<Severity, number>> = { LOW: 1, MEDIUM: 2, HIGH: 3, CRITICAL: 4 };
 const VIOLATION_RANKS: Readonly<Record<string, number>> = {
@@ -51,6 +56,12 @@ const COMMUTING = 0.6;
 /** Number of different reports of each sensor. In addition, every event has a time, plate and review of its own. */
 const REPORTS_OF_SENSOR = 500;
 const CHUNK_CHARS = 64 * 1024;
+
+/** The limits of the locations of sensors, the tag of every tenth sensor, and the road of all locations. */
+const LIMITS = [30, 50, 70, 90];
+export const TAG = 'tenth';
+export const ROAD = 'A2';
+const REGIONS = ['DE', 'AT', 'CH', 'PL', 'US-CA', null];
 
 /** The smallest id of an event at a time (Unix milliseconds), without hyphens. */
 export function firstIdAt(time: number): string {
@@ -76,6 +87,9 @@ export function historySensors({ sensors, seed }: HistoryOptions): HistorySensor
       type: sensorType.options[index % sensorType.options.length] ?? 'CAMERA',
       place,
       address: `${addressOf(place)} / ${corner}`,
+      speedLimit: LIMITS[index % LIMITS.length] ?? 50,
+      tags: index % 10 === 0 ? [TAG] : [],
+      kilometre: index / 2,
     };
   });
 }
@@ -180,6 +194,11 @@ function reportsOf(sensor: HistorySensor, { from, until }: HistoryOptions, rando
       event.vehicleSpeed,
       event.description,
       event.metadata && JSON.stringify(event.metadata),
+      sensor.id,
+      random.whole(1, 3),
+      random.chance(0.5) ? 'NB' : 'SB',
+      event.licensePlateNumber && REGIONS[random.whole(0, REGIONS.length - 1)],
+      event.licensePlateNumber && random.whole(50, 99),
     ];
     const plateIsRead = event.licensePlateNumber ? 1 : event.vehicleType ? READ_ANYWAY : 0;
     return { cells: cells.map(cell).join('\t'), plateIsRead };

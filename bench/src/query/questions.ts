@@ -2,6 +2,7 @@ import { DAY_MS } from '@gantry/contract/durations';
 import { eventType, type ListEventsInput } from '@gantry/contract/events';
 import type { Random } from '@gantry/simulator/src/random.ts';
 import { lastYear } from './fill-detector.ts';
+import { ROAD, TAG } from './history.ts';
 import type { Sample } from './sample.ts';
 
 /**
@@ -177,6 +178,39 @@ const pairs = [
   ),
 ];
 
+/** Filters that the totals and the other indexes do not answer: of a week as of the whole history. */
+const reads = [
+  list('getAll reads', 'severities', () => ({ severities: ['LOW', 'CRITICAL'] }), COUNTED),
+  list('getAll reads', 'hours of the night', () => ({ hours: [22, 23, 0, 1, 2, 3] }), SCREEN),
+  list(
+    'getAll reads',
+    'hours of weekends + eventType',
+    (_, random) => ({ hours: [6, 7], weekdays: [0, 6], eventType: pick(eventType.options, random) }),
+    SCREEN,
+  ),
+  ...(
+    [
+      ['minSpeed', () => ({ minSpeed: 80 })],
+      ['minExcess', () => ({ minExcess: 30 })],
+      ['minExcess + hours', () => ({ minExcess: 10, hours: [14, 15] })],
+      ['lane', (random: Random) => ({ lane: random.whole(1, 3) })],
+      ['minConfidence', () => ({ minConfidence: 90 })],
+      ['sensorTags', () => ({ sensorTags: [TAG] })],
+      ['road + kilometres', (random: Random) => ({ road: ROAD, toKilometre: random.whole(5, 90) })],
+      ['minSpeed, severity desc', () => ({ minSpeed: 60, sortBy: 'severity' as const })],
+      ['minSpeed, createdAt desc', () => ({ minSpeed: 60, sortBy: 'createdAt' as const })],
+    ] as const
+  ).flatMap(([name, input]) => [
+    list(
+      'getAll reads',
+      `${name}, a week`,
+      (sample, random) => ({ ...input(random), ...aWeek(sample, random) }),
+      SCREEN,
+    ),
+    list('getAll reads', `${name}, all`, (_, random) => input(random), {}),
+  ]),
+];
+
 const deep = [
   ...[0.01, 0.5].map((depth) =>
     list('getAll deep', `timestamp desc, ${depth * 100} %`, () => ({}), {}, depth),
@@ -321,6 +355,7 @@ export const QUESTIONS: readonly Question[] = [
   ...firstPages,
   ...filtered,
   ...pairs,
+  ...reads,
   ...deep,
   ...single,
   ...analytics,

@@ -170,7 +170,12 @@ const hits = createRoute({
 const hotlists = createRoute({
   getParentRoute: () => shell,
   path: '/hotlists',
-  validateSearch: readSearch({ create: flag, list: text() }),
+  validateSearch: readSearch({
+    create: flag,
+    list: text(),
+    /** The plate to look up; empty for the form alone. */
+    plate: (raw) => (raw === '' ? '' : text(50)(raw)),
+  }),
   component: lazyPage(() => import('../pages/hotlists/hotlists-page.tsx'), 'HotlistsPage', 'hotlists'),
 });
 

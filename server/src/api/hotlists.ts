@@ -6,6 +6,8 @@ import {
   deleteHotlistOutput,
   endHotlistEntryInput,
   endHotlistEntryOutput,
+  findHotlistEntriesInput,
+  foundHotlistEntriesPage,
   HOTLIST_VERSIONS_KEPT,
   hotlist,
   hotlistEntriesPage,
@@ -30,7 +32,7 @@ import {
   updateHotlistInput,
 } from '@gantry/contract/hotlists';
 import { byId } from '@gantry/contract/id';
-import { addEntry, endEntry, lookUpEntries, updateEntry } from '../hotlists/entries.ts';
+import { addEntry, endEntry, findEntries, lookUpEntries, updateEntry } from '../hotlists/entries.ts';
 import {
   applyImport,
   cancelImport,
@@ -104,6 +106,17 @@ export const hotlistsRouter = router({
       const { version, ...page } = await lookUpEntries(ctx, input);
       return { ...pageOf('entries', page, input.take), version };
     }),
+
+  findEntries: allowed('manageHotlists')
+    .meta({
+      question: true,
+      summary: 'Find the entries for a plate in all hotlists',
+      notes:
+        'Of the lists that you see. This is a search for a plate: it is recorded, refused (FORBIDDEN) to users from whom plates are hidden, and needs a reason if the service requires one.',
+    })
+    .input(findHotlistEntriesInput)
+    .output(foundHotlistEntriesPage)
+    .query(async ({ ctx, input }) => pageOf('entries', await findEntries(ctx, input), input.take)),
 
   addEntry: allowed('manageHotlists')
     .meta({

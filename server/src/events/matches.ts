@@ -3,9 +3,14 @@ import type { Event, EventFilter } from '@gantry/contract/events';
 import { plateKey } from '@gantry/contract/plate';
 import { isOfRegion } from '@gantry/contract/plate-regions';
 
-/** Whether an event meets a filter, with the same result as `events.getAll`. */
+/**
+ * Whether an event meets a filter, with the same result as `events.getAll`, as far as the event itself says: the filters by
+ * what holds at its place and time (`placeFilters`) are those of `matchesPlace`.
+ */
 export function matchesFilter(filter: EventFilter): (event: Event) => boolean {
-  const { eventType, processed, archived, plateRegion, minConfidence, lane, direction } = filter;
+  const { eventType, processed, archived, severities, plateRegion, minConfidence, lane, direction } = filter;
+  const { minSpeed = Number.NEGATIVE_INFINITY, maxSpeed = Number.POSITIVE_INFINITY } = filter;
+  const bySpeed = filter.minSpeed !== undefined || filter.maxSpeed !== undefined;
   const sensorId = filter.sensorId?.toLowerCase();
   const isPlate = filter.licensePlateNumber === undefined ? null : samePlate(filter.licensePlateNumber);
   const isViolation = filter.violationType === undefined ? null : sameText(filter.violationType);
@@ -14,16 +19,22 @@ export function matchesFilter(filter: EventFilter): (event: Event) => boolean {
   return (event) =>
     (eventType === undefined || event.eventType === eventType) &&
     (sensorId === undefined || event.sensorId === sensorId) &&
+    (severities === undefined || (event.severity !== null && severities.includes(event.severity))) &&
     (plateRegion === undefined || isOfRegion(event.plateRegion, plateRegion)) &&
     (minConfidence === undefined || (event.plateConfidence ?? -1) >= minConfidence) &&
     (lane === undefined || event.lane === lane) &&
     (direction === undefined || event.direction === direction) &&
+    (!bySpeed || isBetween(event.vehicleSpeed, minSpeed, maxSpeed)) &&
     (processed === undefined || event.processed === processed) &&
     (archived === undefined || event.archived === archived) &&
     (isPlate === null || isPlate(event.licensePlateNumber)) &&
     (isViolation === null || isViolation(event.violationType)) &&
     (isVehicle === null || isVehicle(event.vehicleType)) &&
     (isPlace === null || isPlace(event.locationName));
+}
+
+function isBetween(value: number | null, least: number, most: number): boolean {
+  return value !== null && value >= least && value <= most;
 }
 
 /** Compares without regard to case, as lists do. */

@@ -13,10 +13,13 @@ import { type FollowContext, follow, type StreamMessage } from '../realtime/foll
 import { lockOutHolds, lockWithTimeout, requireNotHeld } from './holds-store.ts';
 import { listEvents } from './list/run.ts';
 import { matchesFilter } from './matches.ts';
+import { matchesPlace } from './place-and-time.ts';
+import { findPlaces } from './places-store.ts';
 import { requirePlateSearch } from './plate-access.ts';
 import { removeEventForGood } from './remove-store.ts';
 import { archivedRefusal, tooLateToRestore } from './reviews.ts';
 import { type Flags, findLatestReviews, isSameFlag, lockFlags, setFlags } from './reviews-store.ts';
+import { locationIdOf } from './store.ts';
 
 /**
  * Flags an event as processed. Has no effect if it is processed already.
@@ -108,8 +111,9 @@ export function recordPlateLookUp(
 export async function lookUpEvents(ctx: ActorContext, input: ListEventsInput): Promise<Page<Event>> {
   const { app, actor, caller } = ctx;
   requirePlateSearch(ctx, input);
-  const interval = resolveInterval(input, app.settings.current().timezone);
-  const page = await listEvents(app.db, input, interval, await app.nodes.sendsSkippedRows());
+  const { timezone } = app.settings.current();
+  const interval = resolveInterval(input, timezone);
+  const page = await listEvents(app.db, input, interval, timezone, await app.nodes.sendsSkippedRows());
   const { licensePlateNumber: plate, reason } = input;
   if (plate !== undefined) {
     const { skip, take: _, sortBy: __, sortOrder: ___, ...search } = input;
@@ -147,11 +151,13 @@ export async function* followEvents(
   signal: AbortSignal | undefined,
 ): AsyncGenerator<StreamMessage<'events'>> {
   requirePlateSearch(ctx, { ...filter, reason });
-  const { from, until } = resolveInterval({ startDate, endDate }, ctx.app.settings.current().timezone);
+  const { timezone: zone } = ctx.app.settings.current();
+  const { from, until } = resolveInterval({ startDate, endDate }, zone);
   const passes = matchesFilter(filter);
+  const isThere = matchesPlace(filter, await findPlaces(ctx.app.db, filter), zone, locationIdOf);
   const matches = (event: Event): boolean => {
     const time = event.timestamp.getTime();
-    return time >= from && time < until && passes(event);
+    return time >= from && time < until && passes(event) && isThere(event);
   };
   const { licensePlateNumber: plate } = filter;
   if (plate !== undefined) {

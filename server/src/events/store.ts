@@ -24,6 +24,7 @@ export interface EventRecord extends PassageRecord {
   plate: string | null;
   vehicle_type: string | null;
   vehicle_speed: number | null;
+  location_id: string | null;
   location_name: string | null;
   severity: number | null;
   created_at: string;
@@ -42,11 +43,18 @@ interface DetailRecord extends EventRecord {
 
 export const listedColumns = sql.raw(
   `id, event_type, description, sensor_id, sensor_name, processed, archived, violation_type, plate, vehicle_type,
-   vehicle_speed, location_name, severity, created_at, ${PASSAGE_COLUMNS}`,
+   vehicle_speed, location_id, location_name, severity, created_at, ${PASSAGE_COLUMNS}`,
 );
 
+const locationIds = new WeakMap<Event, string>();
+
+/** The location of an event as `toEvent` returned it, which lists do not show; null for none. */
+export function locationIdOf(event: Event): string | null {
+  return locationIds.get(event) ?? null;
+}
+
 export function toEvent(row: EventRecord): Event {
-  return {
+  const event: Event = {
     id: row.id,
     eventType: row.event_type,
     description: row.description,
@@ -64,6 +72,8 @@ export function toEvent(row: EventRecord): Event {
     createdAt: new Date(row.created_at),
     ...passageOf(row),
   };
+  if (row.location_id !== null) locationIds.set(event, row.location_id);
+  return event;
 }
 
 /** The events with these ids as lists show them; ids that do not exist are left out. */

@@ -1,14 +1,21 @@
 import { hash } from 'node:crypto';
-import type { HotlistEntry, ListHotlistEntriesInput } from '@gantry/contract/hotlists';
+import type {
+  FindHotlistEntriesInput,
+  FoundHotlistEntry,
+  HotlistEntry,
+  ListHotlistEntriesInput,
+} from '@gantry/contract/hotlists';
 import { isUuid } from '@gantry/contract/id';
 import type { Page } from '@gantry/contract/page';
 import { confusableKey, plateKey } from '@gantry/contract/plate';
 import { type SQL, sql } from 'drizzle-orm';
 import { uuidArray } from '../platform/database/arrays.ts';
+import { sortedName } from '../platform/database/case-folded.ts';
 import { channels, notify } from '../platform/database/notify.ts';
 import type { Executor, Transaction } from '../platform/database/transaction.ts';
 import { notFound } from '../platform/error.ts';
 import type { Timings } from '../platform/timings.ts';
+import { isListSeenBy, type Viewer } from '../watchlist/hits-store.ts';
 import { IN_FORCE } from '../watchlist/hotlists-store.ts';
 import { KEPT_VERSIONS, type ListOfPlates, type ListRow } from './store.ts';
 
@@ -253,6 +260,24 @@ export async function listEntries(
       : sql`SELECT count(*) AS n FROM ${ENTRIES} WHERE ${wanted}`,
   );
   return { items: rows.map(toEntry), total: counted[0]?.n ?? 0 };
+}
+
+/** One page of the entries in force for a plate in all lists that the user sees, by the name of the list. */
+export async function findEntriesOfPlate(
+  db: Executor,
+  viewer: Viewer,
+  { plate, skip, take }: Pick<FindHotlistEntriesInput, 'plate' | 'skip' | 'take'>,
+): Promise<Page<FoundHotlistEntry>> {
+  const wanted = sql`plate_key = ${plateKey(plate)} AND ${IN_FORCE} AND deleted_at IS NULL AND ${isListSeenBy(viewer)}`;
+  // Plan: hotlist_entries_by_plate for each list.
+  const { rows } = await db.execute<EntryRow & { hotlist_name: string }>(sql`
+    SELECT ${SHOWN}, hotlists.name AS hotlist_name FROM ${ENTRIES} WHERE ${wanted}
+    ORDER BY ${sortedName(sql`hotlists.name`)}, hotlist_id, hotlist_entries.id LIMIT ${take} OFFSET ${skip}`);
+  const { rows: counted } = await db.execute<{ n: number }>(
+    sql`SELECT count(*) AS n FROM ${ENTRIES} WHERE ${wanted}`,
+  );
+  const items = rows.map((row) => ({ ...toEntry(row), hotlistName: row.hotlist_name }));
+  return { items, total: counted[0]?.n ?? 0 };
 }
 
 /** An entry in force. @throws AppError `notFound` */

@@ -1,5 +1,7 @@
 import {
   type AddHotlistEntryInput,
+  type FindHotlistEntriesInput,
+  type FoundHotlistEntry,
   type HotlistEntry,
   type ListHotlistEntriesInput,
   MAX_HOTLIST_ALIKE,
@@ -22,6 +24,7 @@ import {
   countPatterns,
   type EntryContent,
   endEntries,
+  findEntriesOfPlate,
   findOthersOf,
   finishVersion,
   getEntry,
@@ -48,6 +51,20 @@ export async function lookUpEntries(
   const page = await listEntries(db, { id, plate, skip, take });
   if (plate !== undefined) await recordPlateLookUp(ctx, plate, reason, page.total);
   return { ...page, version };
+}
+
+/**
+ * One page of the entries in force for a plate, in all lists that the user sees. The search is recorded.
+ * @throws AppError as `requirePlateSearch`
+ */
+export async function findEntries(
+  ctx: HotlistContext,
+  { plate, reason, ...page }: FindHotlistEntriesInput,
+): Promise<Page<FoundHotlistEntry>> {
+  requirePlateSearch(ctx, { licensePlateNumber: plate, reason });
+  const found = await findEntriesOfPlate(ctx.app.db, ctx.actor, { plate, ...page });
+  await recordPlateLookUp(ctx, plate, reason, found.total);
+  return found;
 }
 
 /**

@@ -61,6 +61,7 @@ function asListed(row: StoredRow): Event {
     locationName: row.locationName,
     severity: row.severity === null ? null : severityOfRank(row.severity),
     createdAt: row.createdAt,
+    ...row.passage,
   };
 }
 

@@ -1,4 +1,5 @@
-import { type Event, type EventFilter, passageFilterNames, type Severity } from '@gantry/contract/events';
+import { passageFilterNames } from '@gantry/contract/event-filters';
+import type { Event, EventFilter, Severity } from '@gantry/contract/events';
 import type { IncidentChange } from '@gantry/contract/incidents';
 import type { WatchlistAlert } from '@gantry/contract/watchlist';
 import type { WebhookFilter, WebhookKind } from '@gantry/contract/webhooks';

@@ -39,13 +39,14 @@ export function SearchDialog({ onClose }: { readonly onClose: () => void }) {
   const active = Math.min(at, items.length - 1);
   const open = (item: Found) => {
     // Plates are personal data, so they are not stored in the browser.
-    if (item.icon !== 'events')
+    if (item.icon !== 'events' && item.icon !== 'watchlist' && item.run === undefined)
       recent.set({
         userId: user.id,
         items: [item, ...latest.filter(({ to }) => to !== item.to)].slice(0, RECENT),
       });
     onClose();
-    router.history.push(item.to);
+    if (item.run) item.run();
+    else router.history.push(item.to);
   };
   const onKeyDown = (event: KeyboardEvent) => {
     const step = { ArrowDown: 1, ArrowUp: -1 }[event.key];

@@ -8,19 +8,31 @@ import { service } from '../../shared/service/service.ts';
 import { useUser } from '../../shared/session/session.ts';
 import { useIncidentTitle } from '../../shared/status/incident-title.ts';
 import type { IconName } from '../../ui/icon.tsx';
+import { useAllShortcuts } from '../../ui/shortcuts.tsx';
 import { usePagesOfUser } from '../shell/pages.ts';
 
 /** A search result. */
 export interface Found {
-  /** The path of the page that the result opens, with its query string. */
+  /** The path of the page that the result opens, with its query string; of a command, its keys. */
   readonly to: string;
+  /** What a command does instead of opening a page. */
+  readonly run?: () => void;
   readonly label: string;
   readonly note?: string;
   readonly icon: IconName;
 }
 
 export interface FoundGroup {
-  readonly name: 'pages' | 'plates' | 'sensors' | 'locations' | 'incidents' | 'recent';
+  readonly name:
+    | 'pages'
+    | 'commands'
+    | 'plates'
+    | 'watchlist'
+    | 'hotlists'
+    | 'sensors'
+    | 'locations'
+    | 'incidents'
+    | 'recent';
   readonly items: readonly Found[];
 }
 
@@ -58,6 +70,18 @@ export function useResults(text: string): { groups: readonly FoundGroup[]; isSea
     ...options,
     enabled: enabled && isOn('incidents') && mayDo(role, 'manageIncidents'),
   });
+  const watchlist = useQuery({
+    ...service.watchlist.getAll.queryOptions(ask),
+    ...options,
+    // Users who may not see plates may not search for a part of one either.
+    enabled: enabled && isOn('watchlist') && seesPlates,
+  });
+  const hotlists = useQuery({
+    ...service.hotlists.getAll.queryOptions(ask),
+    ...options,
+    enabled: enabled && isOn('watchlist') && mayDo(role, 'manageHotlists'),
+  });
+  const commands = useAllShortcuts();
   const wanted = part.toLocaleLowerCase();
   const groups: FoundGroup[] = [
     {
@@ -65,6 +89,31 @@ export function useResults(text: string): { groups: readonly FoundGroup[]; isSea
       items: pages
         .map(({ to, name, icon }) => ({ to, icon, label: shell(`pages.${name}`) }))
         .filter(({ label }) => part !== '' && label.toLocaleLowerCase().includes(wanted)),
+    },
+    {
+      name: 'commands',
+      items: commands
+        .filter(({ keys, label }) => !/^(?:g .|\/)$/.test(keys) && label.toLocaleLowerCase().includes(wanted))
+        .map(({ keys, label, run }) => ({ to: keys, run, label, note: keys, icon: 'next' as const }))
+        .slice(0, SHOWN),
+    },
+    {
+      name: 'watchlist',
+      items: (watchlist.data?.entries ?? []).map(({ id, pattern, reason }) => ({
+        to: `/watchlist${defaultStringifySearch({ part: 'plates', plate: id })}`,
+        label: pattern,
+        note: reason,
+        icon: 'watchlist',
+      })),
+    },
+    {
+      name: 'hotlists',
+      items: (hotlists.data?.hotlists ?? []).map(({ id, name, purpose }) => ({
+        to: `/hotlists/${id}`,
+        label: name,
+        ...(purpose !== null && { note: purpose }),
+        icon: 'high',
+      })),
     },
     {
       name: 'sensors',
@@ -94,7 +143,17 @@ export function useResults(text: string): { groups: readonly FoundGroup[]; isSea
     },
   ];
   if (seesPlates && PLATE.test(part)) {
-    const plates: FoundGroup = { name: 'plates', items: platesOf(part, t('recorded')) };
+    const listed: Found = {
+      to: `/hotlists${defaultStringifySearch({ plate: part.toUpperCase() })}`,
+      label: part.toUpperCase(),
+      note: t('listed'),
+      icon: 'watchlist',
+    };
+    const looksUp = isOn('watchlist') && mayDo(role, 'manageHotlists') && !part.includes('*');
+    const plates: FoundGroup = {
+      name: 'plates',
+      items: [...platesOf(part, t('recorded')), ...(looksUp ? [listed] : [])],
+    };
     // A text with a digit or a wildcard is more likely to be a plate than a part of a name.
     groups.splice(/[\p{N}*]/u.test(part) ? 0 : groups.length, 0, plates);
   }
@@ -105,7 +164,7 @@ export function useResults(text: string): { groups: readonly FoundGroup[]; isSea
   groups.sort((one, other) => Number(hasName(other)) - Number(hasName(one)));
   return {
     groups: groups.filter(({ name, items }) => items.length > 0 && (enabled || name === 'pages')),
-    isSearching: sensors.isFetching || locations.isFetching || incidents.isFetching,
+    isSearching: [sensors, locations, incidents, watchlist, hotlists].some(({ isFetching }) => isFetching),
   };
 }
 

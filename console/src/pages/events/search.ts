@@ -1,5 +1,16 @@
-import { directions, eventTypes, relativeDirections, sortOrders } from '@gantry/contract/values';
-import { flag, moment, oneOf, type SearchOf, text, whole } from '../../shared/url/search.ts';
+import { directions, eventTypes, relativeDirections, severities, sortOrders } from '@gantry/contract/values';
+import {
+  flag,
+  moment,
+  number,
+  numbers,
+  oneOf,
+  type SearchOf,
+  someOf,
+  text,
+  texts,
+  whole,
+} from '../../shared/url/search.ts';
 
 /** The query parameters of the events page, named like the inputs of `events.getAll`. */
 export const eventsSearch = {
@@ -11,6 +22,16 @@ export const eventsSearch = {
   licensePlateNumber: text(200),
   vehicleType: text(200),
   locationName: text(),
+  severities: someOf(severities),
+  minSpeed: number(0, 2000),
+  maxSpeed: number(0, 2000),
+  minExcess: number(0, 2000),
+  hours: numbers(0, 23),
+  weekdays: numbers(0, 6),
+  sensorTags: texts(40),
+  road: text(100),
+  fromKilometre: number(-99_999.999, 99_999.999),
+  toKilometre: number(-99_999.999, 99_999.999),
   plateRegion: text(6),
   minConfidence: whole(0, 100),
   lane: text(100),

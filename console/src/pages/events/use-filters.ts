@@ -1,7 +1,8 @@
-import { directions, eventTypes, relativeDirections } from '@gantry/contract/values';
+import { eventTypes } from '@gantry/contract/values';
 import { useMemo } from 'react';
 import { useTranslation } from 'react-i18next';
 import { findCodes, useCodeNames, vehicles, violationCodes } from '../../shared/events/codes.ts';
+import { useReadFilters } from '../../shared/events/read-filters.ts';
 import { dateFilters, type Filter } from '../../shared/filters/filter.ts';
 import { sensorLookUp } from '../../shared/places/look-ups.ts';
 import { useSeesPlates } from '../../shared/service/plates.tsx';
@@ -12,6 +13,7 @@ export function useEventFilters(): readonly Filter[] {
   const { t } = useTranslation('events');
   const names = useCodeNames();
   const seesPlates = useSeesPlates();
+  const reads = useReadFilters();
   return useMemo(
     () => [
       {
@@ -58,25 +60,21 @@ export function useEventFilters(): readonly Filter[] {
         },
         nameOf: async (name) => name,
       },
-      {
-        kind: 'text',
-        name: 'plateRegion',
-        label: t('fields.plateRegion'),
-        hint: t('filters.regionHint'),
-        onEnter: true,
-      },
-      { kind: 'number', name: 'minConfidence', label: t('filters.minConfidence'), min: 0, max: 100 },
-      { kind: 'text', name: 'lane', label: t('fields.lane') },
-      {
-        kind: 'choice',
-        name: 'direction',
-        label: t('fields.direction'),
-        options: [...directions, ...relativeDirections].map((value) => ({
-          value,
-          label: names.direction(value),
-        })),
-      },
+      reads.minSpeed,
+      reads.maxSpeed,
+      reads.minExcess,
+      reads.plateRegion,
+      reads.minConfidence,
+      reads.lane,
+      reads.direction,
+      reads.sensorTags,
+      reads.road,
+      reads.fromKilometre,
+      reads.toKilometre,
+      reads.severities,
       ...dateFilters(t('filters.from'), t('filters.until')),
+      reads.weekdays,
+      reads.hours,
       {
         kind: 'yesNo',
         name: 'processed',
@@ -92,6 +90,6 @@ export function useEventFilters(): readonly Filter[] {
         no: t('filters.no'),
       },
     ],
-    [t, names, seesPlates],
+    [t, names, seesPlates, reads],
   );
 }

@@ -5,6 +5,7 @@ import { useMemo } from 'react';
 import { useTranslation } from 'react-i18next';
 import { NotAllowed } from '../../shared/page/page-failure.tsx';
 import { PageHeader } from '../../shared/page/page-header.tsx';
+import { useSeesPlates } from '../../shared/service/plates.tsx';
 import { api, service } from '../../shared/service/service.ts';
 import { useMay } from '../../shared/session/session.ts';
 import { SeverityBadge } from '../../shared/status/badges.tsx';
@@ -18,6 +19,7 @@ import { Button } from '../../ui/button.tsx';
 import { Empty } from '../../ui/empty.tsx';
 import { useShortcuts } from '../../ui/shortcuts.tsx';
 import { ListDialog } from './list-dialog.tsx';
+import { PlateLookUp } from './plate-look-up.tsx';
 
 const keyOf = ({ id }: Hotlist): string => id;
 
@@ -28,9 +30,10 @@ export function HotlistsPage() {
 
 function Hotlists() {
   const { t } = useTranslation('hotlists');
-  const { create, list } = useSearch({ from: '/shell/hotlists' });
+  const { create, list, plate } = useSearch({ from: '/shell/hotlists' });
+  const seesPlates = useSeesPlates();
   const navigate = useNavigate({ from: '/hotlists' });
-  const change = (values: { create?: boolean | undefined; list?: string }) =>
+  const change = (values: { create?: boolean | undefined; list?: string; plate?: string | undefined }) =>
     void navigate({ search: (all) => ({ ...all, ...values }), replace: true });
   const pages = usePages({
     queryKey: service.hotlists.getAll.queryKey({}),
@@ -59,6 +62,11 @@ function Hotlists() {
         <Link to="/hits" className="text-accent underline">
           {t('hits')}
         </Link>
+        {seesPlates && (
+          <Button icon="search" onClick={() => change({ plate: '' })}>
+            {t('lookUp.title')}
+          </Button>
+        )}
         {add}
       </PageHeader>
       <DataTable
@@ -74,6 +82,9 @@ function Hotlists() {
           </Empty>
         }
       />
+      {plate !== undefined && seesPlates && (
+        <PlateLookUp plate={plate} onClose={() => change({ plate: undefined })} />
+      )}
       {create && <ListDialog onClose={() => change({ create: undefined })} onSaved={open} />}
     </>
   );

@@ -1,9 +1,9 @@
-import { caseFold } from '@gantry/contract/case-fold';
 import type { Location } from '@gantry/contract/locations';
 import { Link, useNavigate, useSearch } from '@tanstack/react-router';
 import { useMemo } from 'react';
 import { useTranslation } from 'react-i18next';
 import type { Filter, FilterValues } from '../../shared/filters/filter.ts';
+import { roadLookUp } from '../../shared/places/look-ups.ts';
 import { PlacesPage } from '../../shared/places/places-page.tsx';
 import { useLiveTraffic } from '../../shared/places/points.ts';
 import { api, service } from '../../shared/service/service.ts';
@@ -44,13 +44,7 @@ function Locations() {
         kind: 'lookUp',
         name: 'road',
         label: t('fields.road'),
-        find: async (part) => {
-          const roads = await api.locations.getRoads.query();
-          return roads
-            .filter(({ road }) => caseFold(road).includes(caseFold(part)))
-            .map(({ road }) => ({ value: road, label: road }));
-        },
-        nameOf: async (road) => road,
+        ...roadLookUp,
       },
     ],
     [t],

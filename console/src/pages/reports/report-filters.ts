@@ -1,29 +1,30 @@
 import type { ReportFilter, ReportFilters } from '@gantry/contract/reports';
 import {
-  directions,
   eventTypes,
   incidentStatuses,
   incidentTypes,
-  relativeDirections,
   sensorTypes,
   severities,
 } from '@gantry/contract/values';
 import { useMemo } from 'react';
 import { useTranslation } from 'react-i18next';
-import { useCodeNames } from '../../shared/events/codes.ts';
+import { type ReadFilterName, useReadFilters } from '../../shared/events/read-filters.ts';
 import type { Filter } from '../../shared/filters/filter.ts';
 import { locationLookUp, sensorLookUp } from '../../shared/places/look-ups.ts';
+
+/** Those of its filters that the list of events does not have under the same name and label. */
+type OwnFilter = Exclude<ReportFilter, ReadFilterName>;
 
 /** All filters that a report can have, by name. */
 export function useReportFilters(): Readonly<Record<ReportFilter, Filter>> {
   const { t } = useTranslation('reports');
   const { t: common } = useTranslation('common');
   const { t: events } = useTranslation('events');
-  const names = useCodeNames();
+  const reads = useReadFilters();
   return useMemo(() => {
-    const text = (name: ReportFilter): Filter => ({ kind: 'text', name, label: t(`filters.${name}`) });
+    const text = (name: OwnFilter): Filter => ({ kind: 'text', name, label: t(`filters.${name}`) });
     const choice = <Value extends string>(
-      name: ReportFilter,
+      name: OwnFilter,
       values: readonly Value[],
       labelOf: (value: Value) => string,
     ): Filter => ({
@@ -32,7 +33,7 @@ export function useReportFilters(): Readonly<Record<ReportFilter, Filter>> {
       label: t(`filters.${name}`),
       options: values.map((value) => ({ value, label: labelOf(value) })),
     });
-    const yesNo = (name: ReportFilter): Filter => ({
+    const yesNo = (name: OwnFilter): Filter => ({
       kind: 'yesNo',
       name,
       label: t(`filters.${name}`),
@@ -47,16 +48,7 @@ export function useReportFilters(): Readonly<Record<ReportFilter, Filter>> {
       processed: yesNo('processed'),
       archived: yesNo('archived'),
       locationName: text('locationName'),
-      plateRegion: { ...text('plateRegion'), hint: events('filters.regionHint') } as Filter,
-      minConfidence: {
-        kind: 'number',
-        name: 'minConfidence',
-        label: t('filters.minConfidence'),
-        min: 0,
-        max: 100,
-      },
-      lane: text('lane'),
-      direction: choice('direction', [...directions, ...relativeDirections], names.direction),
+      ...reads,
       severity: choice('severity', severities, (value) => common(`severity.${value}`)),
       sensorId: {
         kind: 'lookUp',
@@ -76,7 +68,7 @@ export function useReportFilters(): Readonly<Record<ReportFilter, Filter>> {
         common(`incidentStatus.${value}`),
       ),
     };
-  }, [t, common, events, names]);
+  }, [t, common, events, reads]);
 }
 
 /** Removes the filters that are not set, and trims the texts of the others. */

@@ -1,4 +1,3 @@
-import { caseFold } from '@gantry/contract/case-fold';
 import type { ListedSensor } from '@gantry/contract/sensors';
 import { sensorStatuses, sensorTypes } from '@gantry/contract/values';
 import { useQueryClient } from '@tanstack/react-query';
@@ -6,7 +5,7 @@ import { Link, useNavigate, useSearch } from '@tanstack/react-router';
 import { useMemo } from 'react';
 import { useTranslation } from 'react-i18next';
 import type { Filter, FilterValues } from '../../shared/filters/filter.ts';
-import { locationLookUp } from '../../shared/places/look-ups.ts';
+import { locationLookUp, tagLookUp } from '../../shared/places/look-ups.ts';
 import { PlacesPage } from '../../shared/places/places-page.tsx';
 import { api, service } from '../../shared/service/service.ts';
 import { useMay } from '../../shared/session/session.ts';
@@ -201,13 +200,7 @@ function useSensorFilters(): readonly Filter[] {
         kind: 'lookUp',
         name: 'tag',
         label: t('sensors:fields.tag'),
-        find: async (part) => {
-          const tags = await api.sensors.getTags.query();
-          return tags
-            .filter(({ tag }) => caseFold(tag).includes(caseFold(part)))
-            .map(({ tag }) => ({ value: tag, label: tag }));
-        },
-        nameOf: async (tag) => tag,
+        ...tagLookUp,
       },
     ],
     [t],

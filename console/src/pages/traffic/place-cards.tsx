@@ -3,7 +3,7 @@ import { useCallback, useMemo } from 'react';
 import { useTranslation } from 'react-i18next';
 import { ChartCard } from '../../shared/chart/chart-card.tsx';
 import type { ChartOption } from '../../shared/chart/echarts.ts';
-import { hourOfWeek, weekdaysFrom } from '../../shared/chart/hour-of-week.ts';
+import { hourOfWeek } from '../../shared/chart/hour-of-week.ts';
 import type { Look } from '../../shared/chart/look.ts';
 import {
   bars,
@@ -18,6 +18,7 @@ import {
 } from '../../shared/chart/parts.ts';
 import { timeLabels } from '../../shared/chart/time-axis.ts';
 import { useCellText } from '../../shared/chart/use-cell-text.ts';
+import { weekdaysFrom } from '../../shared/time/format.ts';
 import { useServiceTime } from '../../shared/time/use-time.ts';
 import { useTimeSettings } from '../../shared/time/zone.ts';
 import { type FlowView, type Series, startsOf, tableOf, useFlowTooltip, valuesOf } from './flow-view.ts';

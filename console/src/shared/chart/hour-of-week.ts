@@ -1,22 +1,7 @@
-import { DAY_MS } from '@gantry/contract/durations';
 import type { ChartTable } from '../csv/csv.ts';
 import type { ChartOption } from './echarts.ts';
 import type { Look } from './look.ts';
 import { tooltipOf } from './tooltip.ts';
-
-const SUNDAY = Date.UTC(2024, 0, 7);
-
-/**
- * The days of the week in the order of the service's settings, with short names; `weekday` is 0 (Sunday) to 6 (Saturday).
- * @param firstDayOfWeek 0 (Sunday) to 6 (Saturday)
- */
-export function weekdaysFrom(firstDayOfWeek: number, language: string): { weekday: number; name: string }[] {
-  const names = new Intl.DateTimeFormat(language, { weekday: 'short', timeZone: 'UTC' });
-  return Array.from({ length: 7 }, (_, at) => {
-    const weekday = (firstDayOfWeek + at) % 7;
-    return { weekday, name: names.format(new Date(SUNDAY + weekday * DAY_MS)) };
-  });
-}
 
 interface HourOfWeekParts {
   readonly days: readonly { readonly weekday: number; readonly name: string }[];

@@ -1,5 +1,5 @@
 import { useQuery } from '@tanstack/react-query';
-import { useMemo } from 'react';
+import { Fragment, useMemo } from 'react';
 import { useTranslation } from 'react-i18next';
 import { Icon } from '../../ui/icon.tsx';
 import { createEnteredTimes } from '../time/entered.ts';
@@ -41,12 +41,19 @@ export function Chip({ filter, value, onRemove }: ChipProps) {
 function ChipValue({ filter, value }: Pick<ChipProps, 'filter' | 'value'>) {
   const text = String(value);
   if (filter.kind === 'moment') return <MomentValue iso={text} isEnd={filter.isEnd} />;
-  if (filter.kind === 'lookUp') return <LookUpValue filter={filter} id={text} />;
+  if (filter.kind === 'lookUp') {
+    return [value].flat().map((id, at) => (
+      <Fragment key={String(id)}>
+        {at > 0 && ', '}
+        <LookUpValue filter={filter} id={String(id)} />
+      </Fragment>
+    ));
+  }
   if (filter.kind === 'yesNo') return value === true ? filter.yes : filter.no;
   if (filter.kind === 'choice') return filter.options.find((option) => option.value === text)?.label ?? text;
   if (filter.kind === 'choices' && Array.isArray(value)) {
     return filter.options
-      .filter((option) => value.includes(option.value))
+      .filter((option) => value.map(String).includes(option.value))
       .map(({ label }) => label)
       .join(', ');
   }

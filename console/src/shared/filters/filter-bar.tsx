@@ -29,7 +29,7 @@ function useTitleOfFilters(set: readonly Filter[], values: FilterValues): string
     combine: (results) => results.map(({ data }) => data),
   });
   const texts = set.map((filter, at) => {
-    const all = [values[filter.name]].flat();
+    const all = [values[filter.name]].flat().map(String);
     if (filter.kind === 'lookUp') return found[at];
     if (filter.kind !== 'choice' && filter.kind !== 'choices') return undefined;
     return filter.options

@@ -32,8 +32,8 @@ export function FilterField({ filter, value, onChange }: FilterFieldProps) {
         <ChoicesFilter
           label={filter.label}
           options={filter.options}
-          chosen={Array.isArray(value) ? value : []}
-          onChange={onChange}
+          chosen={Array.isArray(value) ? value.map(String) : []}
+          onChange={(chosen) => onChange(filter.isNumeric ? chosen?.map(Number) : chosen)}
         />
       );
     case 'yesNo':
@@ -62,13 +62,17 @@ export function FilterField({ filter, value, onChange }: FilterFieldProps) {
     case 'number': {
       const read = (text: unknown) => {
         const number = Number(text);
-        const fits = Number.isInteger(number) && number >= filter.min && number <= filter.max;
+        const isKind = filter.isFractional ? Number.isFinite(number) : Number.isInteger(number);
+        const fits = isKind && number >= filter.min && number <= filter.max;
         onChange(text !== undefined && fits ? number : undefined);
       };
       return <TextFilter {...{ filter, value }} onChange={read} />;
     }
-    case 'lookUp':
-      return <LookUp label={filter.label} find={filter.find} onChoose={onChange} />;
+    case 'lookUp': {
+      const choose = (chosen: string) =>
+        onChange(filter.isList ? [...new Set([value ?? [], chosen].flat())] : chosen);
+      return <LookUp label={filter.label} find={filter.find} onChoose={choose} />;
+    }
   }
 }
 
@@ -76,7 +80,7 @@ interface ChoicesFilterProps {
   readonly label: string;
   readonly options: readonly Option[];
   readonly chosen: readonly string[];
-  readonly onChange: (value: unknown) => void;
+  readonly onChange: (chosen: readonly string[] | undefined) => void;
 }
 
 function ChoicesFilter({ label, options, chosen, onChange }: ChoicesFilterProps) {

@@ -1,3 +1,4 @@
+import { caseFold } from '@gantry/contract/case-fold';
 import { api } from '../service/service.ts';
 
 const TAKE = 20;
@@ -23,4 +24,31 @@ export const locationLookUp = {
     return locations.map(({ id, name }) => ({ value: id, label: name }));
   },
   nameOf: async (id: string) => (await api.locations.getById.query({ id })).name,
+};
+
+/** The values that contain a part, without regard to case, as options. */
+function containing(values: readonly string[], part: string) {
+  return values
+    .filter((value) => caseFold(value).includes(caseFold(part)))
+    .map((value) => ({ value, label: value }));
+}
+
+/** Finds roads by a part of their name, which is the value. */
+export const roadLookUp = {
+  find: async (part: string) =>
+    containing(
+      (await api.locations.getRoads.query()).map(({ road }) => road),
+      part,
+    ),
+  nameOf: async (road: string) => road,
+};
+
+/** Finds tags of sensors by a part of them. */
+export const tagLookUp = {
+  find: async (part: string) =>
+    containing(
+      (await api.sensors.getTags.query()).map(({ tag }) => tag),
+      part,
+    ),
+  nameOf: async (tag: string) => tag,
 };

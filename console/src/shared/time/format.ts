@@ -114,3 +114,17 @@ export function offsetsOf(from: Date, until: Date, { offset }: TimeFormat): stri
   for (let at = from.getTime(); at < last; at += STEP_MS) offsets.add(offset(new Date(at)));
   return [...offsets.add(offset(new Date(last)))];
 }
+
+const SUNDAY = Date.UTC(2024, 0, 7);
+
+/**
+ * The days of the week in the order of the service's settings, with short names; `weekday` is 0 (Sunday) to 6 (Saturday).
+ * @param firstDayOfWeek 0 (Sunday) to 6 (Saturday)
+ */
+export function weekdaysFrom(firstDayOfWeek: number, language: string): { weekday: number; name: string }[] {
+  const names = new Intl.DateTimeFormat(language, { weekday: 'short', timeZone: 'UTC' });
+  return Array.from({ length: 7 }, (_, at) => {
+    const weekday = (firstDayOfWeek + at) % 7;
+    return { weekday, name: names.format(new Date(SUNDAY + weekday * DAY_MS)) };
+  });
+}

@@ -56,7 +56,7 @@ export function oneOf<const Value extends string>(values: readonly Value[]): Par
 }
 
 /** One or more of the given values, in the given order and without duplicates. */
-export function someOf<const Value extends string>(values: readonly Value[]): Parameter<readonly Value[]> {
+export function someOf<const Value extends string>(values: readonly Value[]): Parameter<Value[]> {
   return (raw) => {
     const found = values.filter((value) => (Array.isArray(raw) ? raw.includes(value) : raw === value));
     return found.length > 0 ? found : undefined;
@@ -81,6 +81,32 @@ export const flag: Parameter<boolean> = (raw) => (typeof raw === 'boolean' ? raw
 export function whole(least: number, most: number): Parameter<number> {
   return (raw) =>
     Number.isInteger(raw) && Number(raw) >= least && Number(raw) <= most ? Number(raw) : undefined;
+}
+
+/** A number from `least` to `most`. */
+export function number(least: number, most: number): Parameter<number> {
+  return (raw) => (typeof raw === 'number' && raw >= least && raw <= most ? raw : undefined);
+}
+
+/** One or more integers from `least` to `most`, in order and without duplicates. */
+export function numbers(least: number, most: number): Parameter<number[]> {
+  const one = whole(least, most);
+  return (raw) => {
+    const found = [raw].flat().map(one);
+    const known = found.filter((value) => value !== undefined);
+    if (known.length === 0 || known.length < found.length) return undefined;
+    return [...new Set(known)].sort((a, b) => a - b);
+  };
+}
+
+/** One or more texts, as `text` reads each, without duplicates. */
+export function texts(max: number): Parameter<string[]> {
+  const one = text(max);
+  return (raw) => {
+    const found = [raw].flat().map(one);
+    const known = found.filter((value) => value !== undefined);
+    return known.length === 0 || known.length < found.length ? undefined : [...new Set(known)];
+  };
 }
 
 const MOMENT =

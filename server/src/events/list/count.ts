@@ -132,6 +132,14 @@ const MAX_EMPTY = 2;
  * left out, the interval itself is returned, because bounds make planning a partition 25 % slower.
  */
 export async function occupiedSpans(db: Executor, interval: Interval): Promise<Interval[]> {
+  const { months, partitions } = await occupiedMonths(db);
+  const isUnbroken = runsOf('month', months, ENDLESS).length === 1;
+  if (isUnbroken && months.length >= partitions - MAX_EMPTY) return [interval];
+  return joinNearest(runsOf('month', months, interval));
+}
+
+/** The starts of the months that contain events, in order, and the number of partitions. */
+export async function occupiedMonths(db: Executor): Promise<{ months: number[]; partitions: number }> {
   // Plan: event_period_totals_pkey for each month from the first to the last; the pending rows are read whole.
   const { rows } = await db.execute<{ start: number; partitions: number }>(sql`
     SELECT (extract(epoch FROM start) * 1000)::bigint AS start,
@@ -145,11 +153,7 @@ export async function occupiedSpans(db: Executor, interval: Interval): Promise<I
       )
       UNION SELECT date_trunc('month', hour AT TIME ZONE 'UTC')::date FROM event_totals_unfolded WHERE n > 0
     ) AS occupied ORDER BY start`);
-  const months = rows.map(({ start }) => start);
-  const partitions = rows[0]?.partitions ?? 0;
-  const isUnbroken = runsOf('month', months, ENDLESS).length === 1;
-  if (isUnbroken && months.length >= partitions - MAX_EMPTY) return [interval];
-  return joinNearest(runsOf('month', months, interval));
+  return { months: rows.map(({ start }) => start), partitions: rows[0]?.partitions ?? 0 };
 }
 
 /** Closes the shortest gaps until there are few enough parts. */

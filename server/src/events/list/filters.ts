@@ -1,13 +1,23 @@
-import { type EventFilter, type ListEventsInput, listEventsInput } from '@gantry/contract/events';
+import {
+  type EventFilter,
+  type ListEventsInput,
+  listEventsInput,
+  type Severity,
+} from '@gantry/contract/events';
 import { isUuid } from '@gantry/contract/id';
 import { plateKey } from '@gantry/contract/plate';
 import { type SQL, sql } from 'drizzle-orm';
 import { spellingsOf } from '../../platform/case-fold.ts';
+import { doubleArray, uuidArray } from '../../platform/database/arrays.ts';
 import { caseFolded } from '../../platform/database/case-folded.ts';
 import type { Executor } from '../../platform/database/transaction.ts';
 import type { Interval } from '../../platform/time.ts';
 import { idWithinAny } from '../counts/totals.ts';
+import { firstIdAt } from '../id.ts';
 import { formerPlateKey, type PlateFilter, plateFilter } from '../matches.ts';
+import { type Limits, type Places, spansAtHours } from '../place-and-time.ts';
+import { findPlaces } from '../places-store.ts';
+import { rankOf } from '../severity.ts';
 
 /** A condition on columns by which events are counted. */
 export interface TotalledFilter {
@@ -21,13 +31,15 @@ export interface TotalledFilter {
 export interface ListFilters {
   readonly input: Pick<
     ListEventsInput,
-    'sortBy' | 'sortOrder' | 'skip' | 'take' | 'locationName' | 'licensePlateNumber'
+    'sortBy' | 'sortOrder' | 'skip' | 'take' | 'locationName' | 'licensePlateNumber' | 'hours' | 'weekdays'
   >;
   readonly interval: Interval;
   /** Its filters that the totals contain. */
   readonly filters: readonly TotalledFilter[];
-  /** Its filters, except for the place, that only the events themselves can answer. */
+  /** Its filters, except for the place and the hours, that only the events themselves can answer. */
   readonly rowFilters: readonly SQL[];
+  /** Whether they are answered by events_by_reading, which has no other columns. */
+  readonly isByReading: boolean;
 }
 
 /** The filters of a list. */
@@ -36,7 +48,10 @@ export async function filtersOf(
   input: ListEventsInput,
   interval: Interval,
 ): Promise<ListFilters> {
-  return { input, interval, filters: await countedFilters(db, input), rowFilters: rowFilters(input) };
+  const places = await findPlaces(db, input);
+  const filters = await countedFilters(db, input);
+  const isByReading = byReading(input, places).length > 0;
+  return { input, interval, filters, rowFilters: rowFilters(input, places), isByReading };
 }
 
 /**
@@ -47,15 +62,35 @@ export function conditionsOf(filters: readonly TotalledFilter[], spans: readonly
   return [...idWithinAny(spans), ...filters.map(({ onEvents }) => onEvents)];
 }
 
-/** The conditions that are met by exactly the events that `events.getAll` lists with these filters. */
-export async function listedConditions(db: Executor, filter: EventFilter): Promise<SQL[]> {
+/**
+ * The conditions that are met by exactly the events of an interval that `events.getAll` lists with these filters.
+ * @param zone of the hours of the day and the days of the week
+ */
+export async function listedConditions(
+  db: Executor,
+  filter: EventFilter,
+  interval: Interval,
+  zone: string,
+): Promise<SQL[]> {
   if (filter.sensorId !== undefined && !isUuid(filter.sensorId)) return [sql`false`];
   const input = listEventsInput.parse(filter);
   return [
     ...(await countedFilters(db, input)).map(({ onEvents }) => onEvents),
-    ...rowFilters(input),
+    ...rowFilters(input, await findPlaces(db, input)),
     ...(input.locationName === undefined ? [] : [atPlaceNamed(input.locationName)]),
+    ...(hasHours(input) ? [withinSpans(spansAtHours(interval, input, zone))] : []),
   ];
+}
+
+/** Whether a filter restricts the hours of the day or the days of the week. */
+export function hasHours({ hours, weekdays }: Pick<EventFilter, 'hours' | 'weekdays'>): boolean {
+  return hours !== undefined || weekdays !== undefined;
+}
+
+/** The condition for events within any of many intervals, which are in order: found by bisection for each event. */
+function withinSpans(spans: readonly Interval[]): SQL {
+  const bounds = spans.flatMap(({ from, until }) => [from, until]);
+  return sql`width_bucket(id, ${uuidArray(bounds, firstIdAt)}::uuid[]) % 2 = 1`;
 }
 
 export function ofType(eventType: string): TotalledFilter {
@@ -72,6 +107,13 @@ export function ofSeverity(rank: number): TotalledFilter {
     : onBoth(sql`severity = ${sql.raw(String(rank))}`, rank >= INDEXED_SEVERITY);
 }
 
+function ofSeverities(wanted: readonly Severity[]): TotalledFilter {
+  const [first, ...others] = wanted.map(rankOf);
+  if (first !== undefined && others.length === 0) return ofSeverity(first);
+  const ranks = sql.raw(wanted.map(rankOf).join(', '));
+  return onBoth(sql`severity IN (${ranks})`, false);
+}
+
 /** The filters of a list that the totals contain. */
 export async function countedFilters(db: Executor, input: ListEventsInput): Promise<TotalledFilter[]> {
   return [
@@ -80,26 +122,80 @@ export async function countedFilters(db: Executor, input: ListEventsInput): Prom
     ...(input.archived === undefined ? [] : [onBoth(sql`archived = ${input.archived}`, input.archived)]),
     ...(input.violationType === undefined ? [] : [await ofKind(db, 'violation_type', input.violationType)]),
     ...(input.vehicleType === undefined ? [] : [await ofKind(db, 'vehicle_type', input.vehicleType)]),
+    ...(input.severities === undefined ? [] : [ofSeverities(input.severities)]),
   ];
 }
 
-/** The filters, except for the place, that only the events themselves can answer. */
-export function rowFilters(input: ListEventsInput): SQL[] {
+/** The filters, except for the name of the place and the hours, that only the events themselves can answer. */
+function rowFilters(input: ListEventsInput, places: Places): SQL[] {
   return [
     ...(input.sensorId === undefined ? [] : [sql`sensor_id = ${input.sensorId}::uuid`]),
     ...(input.licensePlateNumber === undefined ? [] : [plateCondition(input.licensePlateNumber)]),
-    ...passageConditions(input),
+    ...byReading(input, places),
   ];
 }
 
-/** Conditions for which there is no index: the events that the other filters find are read. */
-function passageConditions({ plateRegion, minConfidence, lane, direction }: ListEventsInput): SQL[] {
+/** The conditions that events_by_reading answers, with that by which the planner finds it; none without such a filter. */
+function byReading(input: ListEventsInput, places: Places): SQL[] {
+  const conditions = [...passageConditions(input), ...placeConditions(input, places)];
+  return conditions.length === 0 ? [] : [sql`created_at > '-infinity'`, ...conditions];
+}
+
+/** The conditions by how a vehicle passed and its plate was read. */
+function passageConditions(input: ListEventsInput): SQL[] {
+  const { plateRegion, minConfidence, lane, direction, minSpeed, maxSpeed } = input;
   return [
     ...(plateRegion === undefined ? [] : [ofRegion(plateRegion)]),
     ...(minConfidence === undefined ? [] : [sql`plate_confidence >= ${minConfidence}::smallint`]),
     ...(lane === undefined ? [] : [sql`lane = ${String(lane)}`]),
     ...(direction === undefined ? [] : [sql`direction = ${String(direction)}`]),
+    ...(minSpeed === undefined ? [] : [sql`vehicle_speed >= ${minSpeed}::float8`]),
+    ...(maxSpeed === undefined ? [] : [sql`vehicle_speed <= ${maxSpeed}::float8`]),
   ];
+}
+
+/** The conditions by what is known of sensors and locations. */
+function placeConditions({ minExcess }: ListEventsInput, { sensorIds, locationIds, limits }: Places): SQL[] {
+  return [
+    ...(sensorIds === null ? [] : [isAnyOf(sql`sensor_id`, sensorIds)]),
+    ...(locationIds === null ? [] : [isAnyOf(sql`location_id`, locationIds)]),
+    ...(minExcess === undefined || limits === null ? [] : [aboveLimit(minExcess, limits)]),
+  ];
+}
+
+function isAnyOf(column: SQL, ids: readonly string[]): SQL {
+  return ids.length === 0 ? sql`false` : sql`${column} = ANY (${uuidArray(ids, (id) => id)}::uuid[])`;
+}
+
+/**
+ * The condition for events whose speed was at least so far above the limit of their location at that time. The limits
+ * are part of the statement: there are few of them, and those of the past may be corrected.
+ */
+function aboveLimit(excess: number, limits: Limits): SQL {
+  const constant = new Map<number, string[]>();
+  const changing: SQL[] = [];
+  let lowest = Number.POSITIVE_INFINITY;
+  for (const [id, history] of limits) {
+    for (const { value } of history) lowest = Math.min(lowest, value ?? Number.POSITIVE_INFINITY);
+    const [first, ...changes] = history;
+    if (changes.length === 0) {
+      const { value } = first ?? { value: null };
+      const known = value === null ? [] : constant.get(value);
+      if (value !== null && known === undefined) constant.set(value, [id]);
+      else known?.push(id);
+      continue;
+    }
+    const since = uuidArray(changes, (change) => firstIdAt(Math.ceil(change.since)));
+    const values = doubleArray(history, ({ value }) => value);
+    changing.push(
+      sql`(location_id = ${id}::uuid AND vehicle_speed >= (${values}::float8[])[width_bucket(id, ${since}::uuid[]) + 1] + ${excess}::float8)`,
+    );
+  }
+  const groups = [...constant].map(
+    ([limit, ids]) => sql`(vehicle_speed >= ${limit + excess}::float8 AND ${isAnyOf(sql`location_id`, ids)})`,
+  );
+  if (groups.length + changing.length === 0 || !Number.isFinite(lowest)) return sql`false`;
+  return sql`(vehicle_speed >= ${lowest + excess}::float8 AND (${sql.join([...groups, ...changing], sql` OR `)}))`;
 }
 
 function ofRegion(region: string): SQL {
@@ -109,7 +205,7 @@ function ofRegion(region: string): SQL {
 }
 
 /** Events at a place of this name, without regard to case. */
-function atPlaceNamed(name: string): SQL {
+export function atPlaceNamed(name: string): SQL {
   // The name is stored in lower case as the database has it, which differs from one server to another.
   const keys = sql`array_append(${sql.param(spellingsOf(name))}::text[], lower(${name}::text))`;
   return sql`location_key = ANY(${keys})`;

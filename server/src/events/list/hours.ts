@@ -126,6 +126,7 @@ function partAt(counts: readonly Count[], period: Period, whole: HourSpan, rank:
   return found;
 }
 
-function idRange({ from, until }: Interval): IdRange {
+/** The ids of an interval. */
+export function idRange({ from, until }: Interval): IdRange {
   return { from: firstIdAt(from), until: firstIdAt(until) };
 }

@@ -234,6 +234,36 @@ function spansOf(
   return runsOf('year', isAscending ? needed : needed.reverse(), interval);
 }
 
+/** A page of a list that is divided into spans of time, in order. */
+export interface SpanPlan {
+  readonly total: number;
+  /** The first and the last span that the page touches. */
+  readonly first: number;
+  readonly last: number;
+  /** How they are read in the order of time, as one list; null if the page is empty. */
+  readonly reading: Reading | null;
+}
+
+/** Plans a page by the numbers of events in spans of time. */
+export function planSpans(
+  counts: readonly number[],
+  { sortOrder, ...window }: Window & { readonly sortOrder: Direction },
+): SpanPlan {
+  const total = counts.reduce((sum, n) => sum + n, 0);
+  if (window.skip >= total || window.take === 0) return { total, first: 0, last: -1, reading: null };
+  const ranks = ranksOf(sortOrder, window, total);
+  let [first, last, before, n, seen] = [-1, -1, 0, 0, 0];
+  for (const [at, count] of counts.entries()) {
+    if (count > 0 && seen <= ranks.last && seen + count > ranks.first) {
+      if (first === -1) [first, before] = [at, seen];
+      last = at;
+      n += count;
+    }
+    seen += count;
+  }
+  return { total, first, last, reading: readingWithin('timestamp', ranks, { before, n }) };
+}
+
 function sumOf(counts: readonly Count[]): number {
   return counts.reduce((sum, { n }) => sum + n, 0);
 }

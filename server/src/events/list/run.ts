@@ -7,8 +7,9 @@ import { type Executor, inSnapshot } from '../../platform/database/transaction.t
 import { ENDLESS, type Interval } from '../../platform/time.ts';
 import { startOf } from '../counts/covering.ts';
 import { idWithinAny } from '../counts/totals.ts';
+import { listAtHours } from './at-hours.ts';
 import { countMatches } from './count.ts';
-import { conditionsOf, filtersOf, type ListFilters, ofType } from './filters.ts';
+import { conditionsOf, filtersOf, hasHours, type ListFilters, ofType } from './filters.ts';
 import { findHours, findHoursOfArrival, rangesOf } from './hours.ts';
 import { narrow } from './narrow.ts';
 import { readPage, readSorted, type Source } from './page.ts';
@@ -16,17 +17,22 @@ import { planPage, type Reading, readingWithin, type Step } from './plan.ts';
 
 /**
  * One page of the events that meet the filters, with their number at the same moment.
+ * @param zone of the hours of the day and the days of the week
  * @param sendsSkipped `Nodes.sendsSkippedRows`
  */
 export function listEvents(
   db: Executor,
   input: ListEventsInput,
   interval: Interval,
+  zone: string,
   sendsSkipped: boolean,
 ): Promise<Page<Event>> {
   if (input.sensorId !== undefined && !isUuid(input.sensorId))
     return Promise.resolve({ items: [], total: 0 });
-  return inSnapshot(db, async (seen) => list(seen, await filtersOf(seen, input, interval), sendsSkipped));
+  return inSnapshot(db, async (seen) => {
+    const asked = await filtersOf(seen, input, interval);
+    return hasHours(input) ? listAtHours(seen, asked, zone) : list(seen, asked, sendsSkipped);
+  });
 }
 
 /**
@@ -52,6 +58,7 @@ export function listRecentEvents(
       interval: ENDLESS,
       filters,
       rowFilters: [],
+      isByReading: false,
     } as const;
     return (await list(seen, all, sendsSkipped)).items;
   });
@@ -79,7 +86,7 @@ async function list(db: Executor, asked: ListFilters, sendsSkipped: boolean): Pr
     const found = await find(db, step, interval, counted.rowConditions);
     if (found === null) continue;
     const { source, reading } = sendsSkipped && step.by !== 'index' ? await narrow(db, found) : found;
-    items.push(...(await readPage(db, source, reading)));
+    items.push(...(await readPage(db, source, reading, asked.isByReading)));
   }
   return { items, total: plan.total };
 }

@@ -213,6 +213,7 @@ const examples: Readonly<Record<string, object>> = {
   'hotlists.create': { name: 'Stolen vehicles', priority: 'HIGH', tolerance: 'CONFUSABLE' },
   'hotlists.update': { id: ID, verification: 'WHEN_UNSURE', minConfidence: 90 },
   'hotlists.getEntries': { hotlistId: ID, plate: 'B AB 1234', reason: 'Case 17' },
+  'hotlists.findEntries': { plate: 'B AB 1234', reason: 'Case 17' },
   'hotlists.addEntry': {
     hotlistId: ID,
     plate: 'B AB 1234',

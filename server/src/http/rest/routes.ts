@@ -139,6 +139,7 @@ export const routes: readonly Route[] = [
   post('/v1/hotlist-imports/{id}/cancel', 'hotlists.cancelImport'),
   post('/v1/look-backs/{id}/cancel', 'hotlists.cancelLookBack'),
   read('/v1/hotlists/{hotlistId}/entries', 'hotlists.getEntries'),
+  read('/v1/hotlist-entries', 'hotlists.findEntries'),
   create('/v1/hotlists/{hotlistId}/entries', 'hotlists.addEntry'),
   patch('/v1/hotlists/{hotlistId}/entries/{id}', 'hotlists.updateEntry'),
   remove('/v1/hotlists/{hotlistId}/entries/{id}', 'hotlists.endEntry'),

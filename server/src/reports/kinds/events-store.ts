@@ -1,17 +1,14 @@
 import type { Coordinates } from '@gantry/contract/coordinates';
 import { type Event, listEventsInput } from '@gantry/contract/events';
 import { isUuid } from '@gantry/contract/id';
-import type { ReportFilters } from '@gantry/contract/reports';
 import { type SQL, sql } from 'drizzle-orm';
 import { violationCondition } from '../../events/counts/counting.ts';
 import { countedEvents, idWithin } from '../../events/counts/totals.ts';
-import { countedFilters, rowFilters } from '../../events/list/filters.ts';
+import { countedFilters, listedConditions } from '../../events/list/filters.ts';
 import { rankOf } from '../../events/severity.ts';
 import { type EventRecord, listedColumns, toEvent } from '../../events/store.ts';
 import type { Executor } from '../../platform/database/transaction.ts';
-import { always, type History } from '../../platform/history.ts';
 import type { Interval } from '../../platform/time.ts';
-import { locationLimits } from '../../sensors/placements-store.ts';
 import { ORIGIN } from '../../traffic/slots-store.ts';
 import type { ReportScope } from '../document.ts';
 import { untilNow } from './slices.ts';
@@ -25,9 +22,16 @@ export async function countByTotals(
   scope: ReportScope,
   condition: SQL = sql`true`,
 ): Promise<number | null> {
-  const { eventType, processed, archived, violationType, vehicleType, ...others } = scope.filters;
+  const { eventType, processed, archived, violationType, vehicleType, severities, ...others } = scope.filters;
   if (Object.values(others).some((value) => value !== undefined)) return null;
-  const input = listEventsInput.parse({ eventType, processed, archived, violationType, vehicleType });
+  const input = listEventsInput.parse({
+    eventType,
+    processed,
+    archived,
+    violationType,
+    vehicleType,
+    severities,
+  });
   const filters = (await countedFilters(db, input)).map(({ onTotals }) => onTotals);
   const { rows } = await db.execute<{ n: number }>(sql`
     SELECT coalesce(sum(n), 0)::bigint AS n FROM ${countedEvents(untilNow(scope))}
@@ -40,18 +44,17 @@ export function quarterOf(time: SQL): SQL {
   return sql`date_bin('15 minutes', ${time}, ${ORIGIN})`;
 }
 
+/** The conditions for events that match the filters of a report. */
+export function eventConditions(db: Executor, scope: ReportScope): Promise<SQL[]> {
+  return listedConditions(db, scope.filters, untilNow(scope), scope.settings.timezone);
+}
+
 /** The conditions for violations that match the filters of a report. */
-export async function violationConditions(
-  db: Executor,
-  { sensorId, locationId, severity, ...filters }: ReportFilters,
-): Promise<SQL[]> {
-  const { eventType, violationType, vehicleType, licensePlateNumber } = filters;
-  const wanted = listEventsInput.parse({ eventType, violationType, vehicleType, licensePlateNumber });
+export async function violationConditions(db: Executor, scope: ReportScope): Promise<SQL[]> {
+  const { locationId, severity, ...filters } = scope.filters;
   return [
     violationCondition,
-    ...(await countedFilters(db, wanted)).map(({ onEvents }) => onEvents),
-    ...rowFilters(wanted),
-    ...refersTo(sql`sensor_id`, sensorId),
+    ...(await eventConditions(db, { ...scope, filters })),
     ...refersTo(sql`location_id`, locationId),
     ...(severity === undefined ? [] : [sql`severity = ${rankOf(severity)}`]),
   ];
@@ -68,7 +71,7 @@ export interface LocatedEvent extends Event {
   readonly locationId: string | null;
   readonly location: Coordinates | null;
 }
-type LocatedRecord = EventRecord & { location_id: string | null; location: Coordinates | null };
+type LocatedRecord = EventRecord & { location: Coordinates | null };
 
 /** The next events of an interval after an id that meet the conditions, in the order of time. */
 export async function listEventsAfter(
@@ -81,7 +84,7 @@ export async function listEventsAfter(
   const behind = after === null ? [] : [sql`id > ${after}::uuid`];
   // Plan: events_pkey of a month from the last id on, or the index of a filter.
   const { rows } = await db.execute<LocatedRecord>(sql`
-    SELECT ${listedColumns}, location_id, location FROM events
+    SELECT ${listedColumns}, location FROM events
     WHERE ${sql.join([...idWithin(interval), ...behind, ...conditions], sql` AND `)} ORDER BY id LIMIT ${take}`);
   return rows.map((row) => ({ ...toEvent(row), locationId: row.location_id, location: row.location }));
 }
@@ -122,17 +125,4 @@ export async function countEventsByPlace(
     SELECT coalesce(location_name, sensor_name, 'unknown') AS place, count(*) AS n FROM events
     WHERE ${sql.join([...idWithin(interval), ...conditions], sql` AND `)} GROUP BY 1`);
   return rows;
-}
-
-/** The speed limits (km/h) of these locations over time, even if they were deleted since. */
-export async function findSpeedLimits(
-  db: Executor,
-  locationIds: readonly string[],
-): Promise<Map<string, History<number | null>>> {
-  if (locationIds.length === 0) return new Map();
-  const { rows } = await db.execute<{ id: string; speed_limit: number | null }>(
-    sql`SELECT id, speed_limit FROM locations WHERE id = ANY(${sql.param(locationIds)}::uuid[])`,
-  );
-  const changed = await locationLimits.read(db, locationIds);
-  return new Map([...rows.map(({ id, speed_limit }) => [id, always(speed_limit)] as const), ...changed]);
 }

@@ -1,6 +1,6 @@
 import type { SQL } from 'drizzle-orm';
 import { violationCondition } from '../../events/counts/counting.ts';
-import { listedConditions } from '../../events/list/filters.ts';
+import { findSpeedLimits } from '../../events/places-store.ts';
 import { sumsBySpelling } from '../../platform/case-fold.ts';
 import type { Executor } from '../../platform/database/transaction.ts';
 import { type History, heldAt } from '../../platform/history.ts';
@@ -11,7 +11,7 @@ import {
   countEventsByPlace,
   countEventsByQuarter,
   countedTypes,
-  findSpeedLimits,
+  eventConditions,
   type LocatedEvent,
   listEventsAfter,
   violationConditions,
@@ -142,7 +142,7 @@ async function sumsOf(db: Executor, scope: ReportScope, conditions: readonly SQL
 
 async function summaryOfEvents(db: Executor, scope: ReportScope): Promise<Summary> {
   const { eventType, violationType } = scope.filters;
-  const conditions = await listedConditions(db, scope.filters);
+  const conditions = await eventConditions(db, scope);
   const { byType, byPlace, byDay, total } = await sumsOf(db, scope, conditions, countedTypes.event);
   const removed = await removedFigure(
     db,
@@ -163,7 +163,7 @@ async function summaryOfEvents(db: Executor, scope: ReportScope): Promise<Summar
 
 async function summaryOfViolations(db: Executor, scope: ReportScope): Promise<Summary> {
   const { eventType } = scope.filters;
-  const conditions = await violationConditions(db, scope.filters);
+  const conditions = await violationConditions(db, scope);
   const { byType, byPlace, byDay, total } = await sumsOf(db, scope, conditions, countedTypes.violation);
   const byKind = new Map(sumsBySpelling([...byType]));
   const [top] = largest(byKind);
@@ -193,7 +193,7 @@ export const events: KindOfReport = {
   title: 'Events',
   columns: [...eventColumns, ...furtherColumns],
   async *rows(db, scope) {
-    yield* rowsOf(db, scope, await listedConditions(db, scope.filters), furtherCellsOf);
+    yield* rowsOf(db, scope, await eventConditions(db, scope), furtherCellsOf);
   },
   count: countByTotals,
   summary: summaryOfEvents,
@@ -204,7 +204,7 @@ export const violations: KindOfReport = {
   title: 'Violations',
   columns: eventColumns,
   async *rows(db, scope) {
-    yield* rowsOf(db, scope, await violationConditions(db, scope.filters), () => []);
+    yield* rowsOf(db, scope, await violationConditions(db, scope), () => []);
   },
   count: (db, scope) => countByTotals(db, scope, violationCondition),
   summary: summaryOfViolations,

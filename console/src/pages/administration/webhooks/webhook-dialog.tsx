@@ -137,15 +137,18 @@ export function WebhookDialog({ webhook: given, onClose, onSaved }: WebhookDialo
 
 const texts = [
   ...(['violationType', 'vehicleType', 'licensePlateNumber', 'locationName'] as const),
-  ...(['plateRegion', 'lane', 'minConfidence'] as const),
+  ...(['plateRegion', 'lane'] as const),
 ];
+const numbers = ['minConfidence', 'minSpeed', 'maxSpeed'] as const;
 const all = ['eventType', 'minSeverity', 'sensorId', 'direction', ...texts] as const;
 
 /** Reads the values of `FilterFields` from the form: only the conditions that are set. */
 function readFilter(entered: Entered): WebhookFilter {
   const set = all.map((name) => [name, entered.text(`filter.${name}`)]).filter(([, value]) => value !== '');
-  const minConfidence = entered.numberOrNull('filter.minConfidence');
-  return { ...Object.fromEntries(set), ...(minConfidence !== null && { minConfidence }) } as WebhookFilter;
+  const given = numbers
+    .map((name) => [name, entered.numberOrNull(`filter.${name}`)])
+    .filter(([, value]) => value !== null);
+  return Object.fromEntries([...set, ...given]) as WebhookFilter;
 }
 
 interface FilterFieldsProps {
@@ -179,7 +182,7 @@ function FilterFields({ filter, errorOf }: FilterFieldsProps) {
         options={[any, ...severities.map((value) => ({ value, label: t(`common:severity.${value}`) }))]}
         onChange={setSeverity}
       />
-      {texts.map((name) => (
+      {[...texts, ...numbers].map((name) => (
         <Field
           key={name}
           label={t(`webhooks.${name}`)}

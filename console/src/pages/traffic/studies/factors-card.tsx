@@ -1,9 +1,9 @@
 import type { FactorsOfPlace } from '@gantry/contract/figures';
 import { useTranslation } from 'react-i18next';
 import { CardFrame } from '../../../shared/chart/card-frame.tsx';
-import { weekdaysFrom } from '../../../shared/chart/hour-of-week.ts';
 import { GAP } from '../../../shared/chart/use-cell-text.ts';
 import { useZoneNote } from '../../../shared/chart/use-zone-note.ts';
+import { weekdaysFrom } from '../../../shared/time/format.ts';
 import { useTimeSettings } from '../../../shared/time/zone.ts';
 import { classes } from '../../../ui/classes.ts';
 import { Reason } from './reasons.tsx';

@@ -1,6 +1,6 @@
 import { useTranslation } from 'react-i18next';
-import { weekdaysFrom } from '../../../shared/chart/hour-of-week.ts';
 import { FilterField } from '../../../shared/filters/filter-field.tsx';
+import { weekdaysFrom } from '../../../shared/time/format.ts';
 import { useTimeSettings } from '../../../shared/time/zone.ts';
 import { useAnchored } from '../../../ui/anchored.ts';
 import { Button } from '../../../ui/button.tsx';
