@@ -655,6 +655,24 @@ CREATE TABLE incident_timeline (
   details jsonb
 );
 
+CREATE TABLE incident_work (
+  incident_id uuid NOT NULL,
+  times_set jsonb NOT NULL DEFAULT '{}'::jsonb,
+  occurred_at timestamp(3) with time zone,
+  verified_at timestamp(3) with time zone,
+  dispatched_at timestamp(3) with time zone,
+  arrived_at timestamp(3) with time zone,
+  lanes_open_at timestamp(3) with time zone,
+  last_left_at timestamp(3) with time zone,
+  normal_at timestamp(3) with time zone,
+  is_false_alarm boolean NOT NULL DEFAULT false,
+  injured text COLLATE "C",
+  hazardous boolean,
+  heavy_vehicle boolean,
+  responder_struck boolean,
+  secondary_of uuid
+);
+
 CREATE TABLE incidents (
   id uuid NOT NULL DEFAULT gen_random_uuid(),
   title text NOT NULL,
@@ -678,6 +696,16 @@ CREATE TABLE incidents (
   reported_type text COLLATE "C",
   reported_severity smallint,
   source_key text COLLATE "C"
+);
+
+CREATE TABLE lane_states (
+  id bigint NOT NULL GENERATED ALWAYS AS IDENTITY,
+  incident_id uuid NOT NULL,
+  at timestamp(3) with time zone NOT NULL,
+  user_id uuid NOT NULL,
+  direction text COLLATE "C" NOT NULL,
+  lanes text[] NOT NULL,
+  shoulder text COLLATE "C"
 );
 
 CREATE TABLE legal_holds (
@@ -1446,11 +1474,18 @@ ALTER TABLE incident_images ADD CONSTRAINT incident_images_incident_id_fkey FORE
 ALTER TABLE incident_images ADD CONSTRAINT incident_images_sha256_fkey FOREIGN KEY (sha256) REFERENCES images(sha256);
 ALTER TABLE incident_timeline ADD CONSTRAINT incident_timeline_pkey PRIMARY KEY (id);
 ALTER TABLE incident_timeline ADD CONSTRAINT incident_timeline_incident_id_fkey FOREIGN KEY (incident_id) REFERENCES incidents(id) ON DELETE CASCADE;
+ALTER TABLE incident_work ADD CONSTRAINT incident_work_pkey PRIMARY KEY (incident_id);
+ALTER TABLE incident_work ADD CONSTRAINT incident_work_incident_id_fkey FOREIGN KEY (incident_id) REFERENCES incidents(id) ON DELETE CASCADE;
+ALTER TABLE incident_work ADD CONSTRAINT incident_work_secondary_of_fkey FOREIGN KEY (secondary_of) REFERENCES incidents(id) ON DELETE SET NULL;
+ALTER TABLE incident_work ADD CONSTRAINT incident_work_injured_check CHECK ((injured = ANY (ARRAY['NONE'::text, 'MINOR'::text, 'SERIOUS'::text, 'FATAL'::text])));
 ALTER TABLE incidents ADD CONSTRAINT incidents_pkey PRIMARY KEY (id);
 ALTER TABLE incidents ADD CONSTRAINT incidents_lanes_blocked_check CHECK ((lanes_blocked >= 0));
 ALTER TABLE incidents ADD CONSTRAINT incidents_reported_severity_check CHECK (((reported_severity >= 1) AND (reported_severity <= 4)));
 ALTER TABLE incidents ADD CONSTRAINT incidents_severity_check CHECK (((severity >= 1) AND (severity <= 4)));
 ALTER TABLE incidents ADD CONSTRAINT incidents_status_check CHECK ((status = ANY (ARRAY['OPEN'::text, 'ACKNOWLEDGED'::text, 'IN_PROGRESS'::text, 'RESOLVED'::text, 'CLOSED'::text])));
+ALTER TABLE lane_states ADD CONSTRAINT lane_states_pkey PRIMARY KEY (id);
+ALTER TABLE lane_states ADD CONSTRAINT lane_states_incident_id_fkey FOREIGN KEY (incident_id) REFERENCES incidents(id) ON DELETE CASCADE;
+ALTER TABLE lane_states ADD CONSTRAINT lane_states_lanes_check CHECK (((cardinality(lanes) >= 1) AND (cardinality(lanes) <= 12)));
 ALTER TABLE legal_holds ADD CONSTRAINT legal_holds_pkey PRIMARY KEY (id);
 ALTER TABLE location_limits ADD CONSTRAINT location_limits_pkey PRIMARY KEY (location_id, since);
 ALTER TABLE locations ADD CONSTRAINT locations_pkey PRIMARY KEY (id);
@@ -1627,12 +1662,14 @@ CREATE INDEX images_by_segment ON public.images USING btree (segment) WHERE (seg
 CREATE INDEX incident_events_by_event ON public.incident_events USING btree (event_id);
 CREATE INDEX incident_images_by_image ON public.incident_images USING btree (sha256);
 CREATE INDEX incident_timeline_of_incident ON public.incident_timeline USING btree (incident_id, id);
+CREATE INDEX incident_work_by_primary ON public.incident_work USING btree (secondary_of) WHERE (secondary_of IS NOT NULL);
 CREATE INDEX incidents_by_opening ON public.incidents USING btree (opened_at, id);
 CREATE INDEX incidents_by_status ON public.incidents USING btree (status, opened_at, id);
 CREATE INDEX incidents_of_assignee ON public.incidents USING btree (assigned_to, opened_at) WHERE (assigned_to IS NOT NULL);
 CREATE INDEX incidents_of_sensor ON public.incidents USING btree (sensor_id, opened_at);
 CREATE INDEX incidents_open_of_sensor ON public.incidents USING btree (sensor_id, COALESCE(last_event_at, opened_at), opened_at) WHERE (status = ANY (ARRAY['OPEN'::text, 'ACKNOWLEDGED'::text, 'IN_PROGRESS'::text]));
 CREATE INDEX incidents_open_of_source ON public.incidents USING btree (sensor_id, source_key) WHERE ((source_key IS NOT NULL) AND (status = ANY (ARRAY['OPEN'::text, 'ACKNOWLEDGED'::text, 'IN_PROGRESS'::text])));
+CREATE INDEX lane_states_of_incident ON public.lane_states USING btree (incident_id, id);
 CREATE INDEX legal_holds_by_creation ON public.legal_holds USING btree (created_at, id);
 CREATE INDEX measuring_points_of_location ON public.measuring_points USING btree (location_id);
 CREATE INDEX notices_by_time ON public.notices USING btree (created_at, id);

@@ -14,6 +14,52 @@ export const incidentActions = [
   'update',
   'attachEvent',
   'addNote',
+  'verify',
+  'rejectFalse',
+  'setTimes',
+  'setLanes',
+  'setFacts',
+] as const;
+
+/**
+ * The times of an incident in the order in which they come, T0 to T7 of traffic incident management (FHWA): the roadway
+ * clearance time is T5 − T1, the incident clearance time T6 − T1.
+ */
+export const incidentTimes = [
+  'occurredAt',
+  'openedAt',
+  'verifiedAt',
+  'dispatchedAt',
+  'arrivedAt',
+  'lanesOpenAt',
+  'lastLeftAt',
+  'normalAt',
+] as const;
+export type IncidentTime = (typeof incidentTimes)[number];
+
+/** The times that people may set; T1 is the opening of the incident. */
+export type SettableTime = Exclude<IncidentTime, 'openedAt'>;
+export const settableTimes = incidentTimes.filter((time): time is SettableTime => time !== 'openedAt');
+
+/** The short name of a time: T5 for `lanesOpenAt`. */
+export function codeOfTime(time: IncidentTime): string {
+  return `T${incidentTimes.indexOf(time)}`;
+}
+
+export const laneStates = ['OPEN', 'CLOSED', 'SHIFTED', 'UNKNOWN'] as const;
+export type LaneState = (typeof laneStates)[number];
+
+/** The worst injury: nobody was injured, slightly, seriously, or somebody died. */
+export const injuries = ['NONE', 'MINOR', 'SERIOUS', 'FATAL'] as const;
+
+/** What only adds to the record of an incident, and overwrites nothing that somebody else may be editing. */
+export const recordingActions = [
+  'attachEvent',
+  'addNote',
+  'verify',
+  'setTimes',
+  'setLanes',
+  'setFacts',
 ] as const;
 
 type Action = (typeof incidentActions)[number];
@@ -35,6 +81,24 @@ export const incidentStates = {
     RESOLVED: 'RESOLVED',
   },
   addNote: {
+    OPEN: 'OPEN',
+    ACKNOWLEDGED: 'ACKNOWLEDGED',
+    IN_PROGRESS: 'IN_PROGRESS',
+    RESOLVED: 'RESOLVED',
+    CLOSED: 'CLOSED',
+  },
+  verify: { OPEN: 'OPEN', ACKNOWLEDGED: 'ACKNOWLEDGED', IN_PROGRESS: 'IN_PROGRESS', RESOLVED: 'RESOLVED' },
+  rejectFalse: { OPEN: 'CLOSED', ACKNOWLEDGED: 'CLOSED', IN_PROGRESS: 'CLOSED' },
+  // Times and facts are often completed afterwards, so they can be set in every state.
+  setTimes: {
+    OPEN: 'OPEN',
+    ACKNOWLEDGED: 'ACKNOWLEDGED',
+    IN_PROGRESS: 'IN_PROGRESS',
+    RESOLVED: 'RESOLVED',
+    CLOSED: 'CLOSED',
+  },
+  setLanes: { OPEN: 'OPEN', ACKNOWLEDGED: 'ACKNOWLEDGED', IN_PROGRESS: 'IN_PROGRESS', RESOLVED: 'RESOLVED' },
+  setFacts: {
     OPEN: 'OPEN',
     ACKNOWLEDGED: 'ACKNOWLEDGED',
     IN_PROGRESS: 'IN_PROGRESS',

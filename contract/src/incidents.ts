@@ -3,6 +3,7 @@ import { coordinates, coordinatesInput } from './coordinates.ts';
 import { event, severity } from './events.ts';
 import { id } from './id.ts';
 import { incidentActions } from './incident-states.ts';
+import { incidentPerformance, incidentWork } from './incident-work.ts';
 import { jsonObject } from './json.ts';
 import { pageTotals, paging, sortOrder } from './page.ts';
 import { role } from './permissions.ts';
@@ -67,7 +68,7 @@ const timelineEntry = z.object({
   details: jsonObject
     .nullable()
     .describe(
-      'What the action changed. An `update` by nobody: an event (`eventId`) raised the severity. A `resolve` by nobody: the source reported that it is over (`reason`: `ended` or `cancelled`). `reportedSeverity`: the source reported a lower severity, which does not lower that of the incident. For a note with images: `images`, their addresses (`/images/<sha256>`).',
+      'What the action changed. An `update` by nobody: an event (`eventId`) raised the severity. A `resolve` by nobody: the source reported that it is over (`reason`: `ended` or `cancelled`). `reportedSeverity`: the source reported a lower severity, which does not lower that of the incident. For a note with images: `images`, their addresses (`/images/<sha256>`). `setTimes`, `setFacts` and `verify`: what was changed, with both values.',
     ),
 });
 export type IncidentTimelineEntry = z.infer<typeof timelineEntry>;
@@ -88,6 +89,7 @@ export const incidentDetail = incident.extend({
         `Oldest first, at most ${MAX_INCIDENT_TIMELINE}. If there are more, actions of people take precedence over events attached by the service.`,
       ),
   ),
+  work: incidentWork.describe('Times, lanes and facts that were recorded while it was worked on.'),
 });
 export type IncidentDetail = z.infer<typeof incidentDetail>;
 
@@ -260,5 +262,8 @@ export const incidentStats = z.object({
     .describe(
       'Average number of seconds from opening to resolution, over resolved and closed incidents; null if there are none.',
     ),
+  performance: incidentPerformance(incidentType, severity).describe(
+    'Clearance times. Incidents of which a time is missing do not count in it; `count` says how many do.',
+  ),
 });
 export type IncidentStats = z.infer<typeof incidentStats>;

@@ -92,6 +92,7 @@ export const reportKinds = [
   'EVENTS',
   'TRAFFIC',
   'INCIDENTS',
+  'INCIDENT_PERFORMANCE',
   'SENSOR_HEALTH',
   'DAILY_SUMMARY',
 ] as const;
@@ -104,6 +105,7 @@ export const featureOfReport: { readonly [Kind in (typeof reportKinds)[number]]?
   {
     TRAFFIC: 'traffic',
     INCIDENTS: 'incidents',
+    INCIDENT_PERFORMANCE: 'incidents',
   };
 
 /** The filters that apply to each kind of report; others are refused. */
@@ -121,6 +123,7 @@ export const filtersOfKind = {
   EVENTS: eventFilterNames,
   TRAFFIC: ['vehicleType', 'sensorId', 'locationId'],
   INCIDENTS: ['severity', 'sensorId', 'locationId', 'incidentType', 'incidentStatus'],
+  INCIDENT_PERFORMANCE: ['severity', 'sensorId', 'locationId', 'incidentType'],
   SENSOR_HEALTH: ['sensorId', 'locationId', 'sensorType'],
   DAILY_SUMMARY: [],
 } as const satisfies Record<(typeof reportKinds)[number], readonly string[]>;

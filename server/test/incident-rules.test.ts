@@ -69,6 +69,11 @@ describe('the table of states', () => {
     update: () => ({ title: `Changed ${randomUUID()}` }),
     attachEvent: () => ({ eventId }),
     addNote: () => ({ note: 'Seen' }),
+    verify: () => ({}),
+    rejectFalse: () => ({ reason: 'Nothing there' }),
+    setTimes: () => ({ occurredAt: '2026-01-02T03:04:05Z' }),
+    setLanes: () => ({ direction: 'NB', lanes: ['CLOSED'] }),
+    setFacts: () => ({ injured: 'NONE' }),
   };
   const roles: readonly Role[] = ['ADMIN', 'OPERATOR', 'FIELD', 'ANALYST', 'VIEWER'];
   const assignments = ['nobody', 'self', 'somebody else'] as const;

@@ -21,6 +21,7 @@ export type ActivityAction =
   | `${'locations' | 'points' | 'assignments'}.${'create' | 'update' | 'delete'}`
   | `events.${'markAsProcessed' | 'markAsArchived' | 'undoArchive' | 'review' | 'undoReview' | 'delete' | 'lookUpPlate'}`
   | `incidents.${'create' | 'update' | 'acknowledge' | 'assign' | 'start' | 'resolve' | 'reopen' | 'close' | 'addNote' | 'attachEvent'}`
+  | `incidents.${'verify' | 'rejectFalse' | 'setTimes' | 'setLanes' | 'setFacts'}`
   | `watchlist.${'create' | 'update' | 'delete' | 'acknowledgeAlert' | 'undoAcknowledgeAlert'}`
   | `hotlists.${'create' | 'update' | 'delete' | 'addEntry' | 'updateEntry' | 'endEntry' | 'stage' | 'applyImport' | 'cancelImport' | 'revert' | 'lookBack' | 'cancelLookBack'}`
   | `hits.${'confirm' | 'reject' | 'setOutcome'}`

@@ -1,6 +1,13 @@
 import { byId } from '@gantry/contract/id';
 import { changesOnlyOwnIncidents } from '@gantry/contract/incident-states';
 import {
+  rejectFalseInput,
+  setFactsInput,
+  setLanesInput,
+  setTimesInput,
+  verifyIncidentInput,
+} from '@gantry/contract/incident-work';
+import {
   addNoteInput,
   assignees,
   assignIncidentInput,
@@ -34,6 +41,7 @@ import {
   viewIncident,
   viewIncidents,
 } from '../incidents/service.ts';
+import { rejectFalse, setFacts, setLanes, setTimes, verifyIncident } from '../incidents/work.ts';
 import { resolveInterval } from '../platform/time.ts';
 import { messagesOf } from '../rpc/messages.ts';
 import { allowed, pageOf, router } from './procedures.ts';
@@ -165,4 +173,50 @@ export const incidentsRouter = router({
     .input(attachEventInput)
     .output(incident)
     .mutation(({ ctx, input }) => attachEvent(ctx, input)),
+
+  verify: permitted
+    .meta({
+      summary: 'Record that an incident was verified (T2)',
+      notes: `The state stays. An incident that was verified before stays as it is; \`incidents.setTimes\` corrects the time. ${WHO}`,
+    })
+    .input(verifyIncidentInput)
+    .output(incident)
+    .mutation(({ ctx, input }) => verifyIncident(ctx, input)),
+
+  rejectFalse: permitted
+    .meta({
+      summary: 'Reject an incident as a false alarm: OPEN, ACKNOWLEDGED or IN_PROGRESS → CLOSED',
+      notes: `False alarms are in no figures of performance, and are counted by sensor. \`incidents.reopen\` takes it back. ${WHO}`,
+    })
+    .input(rejectFalseInput)
+    .output(incident)
+    .mutation(({ ctx, input }) => rejectFalse(ctx, input)),
+
+  setTimes: permitted
+    .meta({
+      summary: 'Set or correct the times of an incident',
+      notes: `Only the given times change, in any state. What is set precedes what is derived: T1 is the opening; T5 is when the last lane was opened that \`incidents.setLanes\` said was not. Times must be in order, T0 ≤ T1 ≤ … ≤ T7 (BAD_REQUEST, with the names of two that are not). Each correction stays in the timeline. ${WHO}`,
+    })
+    .input(setTimesInput)
+    .output(incident)
+    .mutation(({ ctx, input }) => setTimes(ctx, input)),
+
+  setLanes: permitted
+    .meta({
+      summary: 'Record how the lanes of a carriageway are',
+      notes: `Earlier states are kept. \`lanesBlocked\` becomes the number of closed lanes. The same states again change nothing. ${WHO}`,
+    })
+    .input(setLanesInput)
+    .output(incident)
+    .mutation(({ ctx, input }) => setLanes(ctx, input)),
+
+  setFacts: permitted
+    .meta({
+      summary:
+        'Record facts of an incident: injuries, hazardous materials, and of which incident it is a consequence',
+      notes: `Only the given facts change, in any state; null says that a fact is not known. ${WHO}`,
+    })
+    .input(setFactsInput)
+    .output(incident)
+    .mutation(({ ctx, input }) => setFacts(ctx, input)),
 });

@@ -1,12 +1,6 @@
 import { isUuid } from '@gantry/contract/id';
 import { changesOnlyOwnIncidents, incidentStates } from '@gantry/contract/incident-states';
-import {
-  type Incident,
-  type IncidentAction,
-  type IncidentChange,
-  type IncidentStatus,
-  incidentAction,
-} from '@gantry/contract/incidents';
+import type { Incident, IncidentAction, IncidentChange, IncidentStatus } from '@gantry/contract/incidents';
 import { findNames, type NameOf } from '../accounts/names-store.ts';
 import { recordActivity } from '../activity/store.ts';
 import type { Actor, ActorContext, Core } from '../platform/context.ts';
@@ -44,7 +38,25 @@ const done: Record<IncidentAction | 'create', string> = {
   update: 'updated',
   attachEvent: 'given events',
   addNote: 'given notes',
+  verify: 'verified',
+  rejectFalse: 'rejected as a false alarm',
+  setTimes: 'given times',
+  setLanes: 'given states of lanes',
+  setFacts: 'given facts',
 };
+
+/** The actions that a refusal offers instead; what is only recorded is possible in nearly every state. */
+const offered: readonly IncidentAction[] = [
+  'acknowledge',
+  'start',
+  'resolve',
+  'close',
+  'reopen',
+  'assign',
+  'update',
+  'attachEvent',
+  'addNote',
+];
 
 const nextStatuses: Record<IncidentAction, Partial<Record<IncidentStatus, IncidentStatus>>> = incidentStates;
 
@@ -63,9 +75,7 @@ interface Arrival {
 
 /** The refusal of an action that the status does not allow: says who set the status, and what can be done instead. */
 function stateRefusal(status: IncidentStatus, arrival: Arrival | null): AppError {
-  const possible = list(
-    incidentAction.options.filter((action) => allows(action, status)).map((a) => done[a]),
-  );
+  const possible = list(offered.filter((action) => allows(action, status)).map((a) => done[a]));
   const now = `${status} now; it can be ${possible}`;
   return new AppError(
     'conflict',
@@ -196,6 +206,20 @@ export async function changeIncident(
 
 function nameOfActor({ firstName, lastName }: Actor): string {
   return `${firstName} ${lastName}`;
+}
+
+/**
+ * Requires that the state and the role allow an action on an incident, which is locked.
+ * @throws AppError `forbidden` or `conflict`
+ */
+export async function requireAllowed(
+  { actor }: IncidentContext,
+  tx: Transaction,
+  row: IncidentRow,
+  action: IncidentAction,
+): Promise<void> {
+  const requiredAssignee = changesOnlyOwnIncidents(actor.role) ? actor.id : undefined;
+  await refuseIfAgainstRules(tx, row, { action, requiredAssignee });
 }
 
 /**

@@ -29,6 +29,7 @@ import { contains } from '../platform/database/case-folded.ts';
 import { incidents } from '../platform/database/tables.ts';
 import type { Executor } from '../platform/database/transaction.ts';
 import type { Interval } from '../platform/time.ts';
+import { getPerformance } from './performance-store.ts';
 import type { IncidentRow } from './store.ts';
 
 const sortKeys = {
@@ -152,6 +153,7 @@ export async function getIncidentStats(db: Executor, interval: Interval): Promis
       sum((row) => row.untilResolved),
       sum((row) => row.resolved),
     ),
+    performance: await getPerformance(db, openedIn(interval)),
   };
 }
 

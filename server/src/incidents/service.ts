@@ -31,19 +31,26 @@ import {
   insertIncidents,
 } from './store.ts';
 import { attachImages, listTimeline, type NoteImage, timelineEntryOf } from './timeline-store.ts';
+import { viewWork } from './work.ts';
+import { takeBackRejection } from './work-store.ts';
 
 // Queries of the API, which add the names of users to the stored rows.
 
 /** @throws AppError `notFound` */
 export async function viewIncident({ app: { db } }: ActorContext, id: string): Promise<IncidentDetail> {
   const row = await getIncidentRow(db, id);
-  const [attached, timeline] = await Promise.all([findEventsOf(db, row.id), listTimeline(db, row.id)]);
+  const [attached, timeline, work] = await Promise.all([
+    findEventsOf(db, row.id),
+    listTimeline(db, row.id),
+    viewWork(db, row),
+  ]);
   const people = timeline.map(({ userId }) => userId);
-  const nameOf = await findNames(db, [row.reportedBy, row.assignedTo, ...people]);
+  const nameOf = await findNames(db, [row.reportedBy, row.assignedTo, ...people, ...work.people]);
   return {
     ...incidentOf(row, nameOf),
     ...attached,
     timeline: timeline.map((entry) => timelineEntryOf(entry, nameOf)),
+    work: work.show(nameOf),
   };
 }
 
@@ -120,7 +127,11 @@ export function moveIncident(
   action: Step,
   { id, note }: { id: string; note: string | null },
 ): Promise<Incident> {
-  return inTransaction(ctx.app.db, (tx) => changeIncident(ctx, tx, id, { action }, { note }));
+  return inTransaction(ctx.app.db, async (tx) => {
+    const incident = await changeIncident(ctx, tx, id, { action }, { note });
+    if (action === 'reopen') await takeBackRejection(tx, incident.id);
+    return incident;
+  });
 }
 
 /** A note that a user adds; it has a text, images, or both. */

@@ -88,6 +88,7 @@ const momentsOf: Partial<Record<IncidentAction, Moments>> = {
   acknowledge: { acknowledgedAt: sql`coalesce(${incidents.acknowledgedAt}, ${moment})` },
   resolve: { resolvedAt: moment },
   close: { closedAt: moment },
+  rejectFalse: { closedAt: moment },
   reopen: { resolvedAt: null, closedAt: null },
 };
 
@@ -118,6 +119,8 @@ export interface IncidentCommand {
   readonly unseen?: Unseen | undefined;
   /** The fields to set; at least one must differ from its present value. */
   readonly fields?: IncidentFields;
+  /** Fields that follow from the action, whether they differ or not. */
+  readonly also?: IncidentFields | undefined;
   /** The event to attach; it must not be attached yet. */
   readonly eventId?: string;
 }
@@ -134,13 +137,14 @@ export async function hasFields(db: Executor, id: string, fields: IncidentFields
 export async function applyCommand(
   tx: Transaction,
   id: string,
-  { action, requiredAssignee, expectedAssignee, unseen, fields, eventId }: IncidentCommand,
+  { action, requiredAssignee, expectedAssignee, unseen, fields, also, eventId }: IncidentCommand,
 ): Promise<IncidentRow | null> {
   const next: Partial<Record<IncidentStatus, IncidentStatus>> = incidentStates[action];
   const [row] = await tx
     .update(incidents)
     .set({
       ...fields,
+      ...also,
       ...momentsOf[action],
       ...(eventId !== undefined && { lastEventAt: latestWith(eventId) }),
       status: sql`${JSON.stringify(next)}::jsonb ->> ${incidents.status}`,

@@ -1,3 +1,4 @@
+import { recordingActions } from '@gantry/contract/incident-states';
 import {
   type IncidentAction,
   type IncidentStatus,
@@ -134,15 +135,15 @@ export function timelineEntryOf(row: ReadRow, nameOf: NameOf): IncidentTimelineE
 }
 
 /**
- * The unseen entries of users, and of the service when an event raised the severity or resolved the incident. Attached
- * events and notes prevent nothing.
+ * The unseen entries of users, and of the service when an event raised the severity or resolved the incident. What
+ * is only recorded, such as events, notes and times, prevents nothing.
  */
 function unseenSteps(incidentId: string, unseen: Unseen): SQL | undefined {
   return and(
     eq(timeline.incidentId, incidentId),
     or(isNotNull(timeline.userId), inArray(timeline.action, ['update', 'resolve'])),
     'since' in unseen
-      ? and(notInArray(timeline.action, ['attachEvent', 'addNote']), gt(timeline.at, unseen.since))
+      ? and(notInArray(timeline.action, [...recordingActions]), gt(timeline.at, unseen.since))
       : and(
           eq(timeline.action, unseen.action),
           sql`${timeline.userId} IS DISTINCT FROM ${unseen.userId}`,

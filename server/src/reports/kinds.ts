@@ -5,7 +5,7 @@ import { withoutIssues } from '../events/plate-rules.ts';
 import type { Column, KindOfReport, Row } from './document.ts';
 import { dailySummary } from './kinds/daily-summary.ts';
 import { events, violations } from './kinds/events.ts';
-import { incidents } from './kinds/incidents.ts';
+import { incidentPerformance, incidents } from './kinds/incidents.ts';
 import { sensorHealth } from './kinds/sensor-health.ts';
 import { traffic } from './kinds/traffic.ts';
 import { trafficSections } from './kinds/traffic-sections.ts';
@@ -15,6 +15,7 @@ export const kinds: Readonly<Record<ReportKind, KindOfReport>> = {
   EVENTS: events,
   TRAFFIC: { ...traffic, sections: trafficSections },
   INCIDENTS: incidents,
+  INCIDENT_PERFORMANCE: incidentPerformance,
   SENSOR_HEALTH: sensorHealth,
   DAILY_SUMMARY: dailySummary,
 };

@@ -85,7 +85,7 @@ export function BoardColumn({
 }
 
 /** The actions that a card may offer; it shows the first that is allowed. */
-const NEXT: readonly IncidentAction[] = ['acknowledge', 'start', 'resolve'];
+const NEXT = ['acknowledge', 'start', 'resolve'] as const satisfies readonly IncidentAction[];
 
 interface CardProps {
   readonly incident: Incident;

@@ -1,4 +1,5 @@
 import type { GantryError } from '@gantry/client';
+import { recordingActions } from '@gantry/contract/incident-states';
 import { useQuery } from '@tanstack/react-query';
 import { useTranslation } from 'react-i18next';
 import { Faster } from '../../shared/conflict/faster.tsx';
@@ -21,7 +22,7 @@ export function Conflict({ error, incidentId, seenAt, onClose }: ConflictProps) 
   const { data } = useQuery(service.incidents.getById.queryOptions({ id: incidentId }));
   const steps = (data?.timeline ?? []).filter(
     ({ action, at, by }) =>
-      at > seenAt && by?.id !== user.id && action !== 'attachEvent' && action !== 'addNote',
+      at > seenAt && by?.id !== user.id && !(recordingActions as readonly string[]).includes(action),
   );
   return (
     <Faster error={error} {...(onClose && { onClose })}>

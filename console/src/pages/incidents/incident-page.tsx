@@ -23,6 +23,9 @@ import { IncidentSides } from './incident-sides.tsx';
 import { NoteComposer } from './note-composer.tsx';
 import { Timeline } from './timeline.tsx';
 import { type IncidentCommands, useIncidentCommands, useIncidentKeys } from './use-commands.tsx';
+import { Facts } from './work/facts.tsx';
+import { Lanes } from './work/lanes.tsx';
+import { TimesStrip } from './work/times-strip.tsx';
 
 /** The page of one incident: its details, timeline, attached events, and actions. */
 export function IncidentPage() {
@@ -87,6 +90,12 @@ function IncidentView({ incident }: { readonly incident: IncidentDetail }) {
               <Icon name="time" /> {t('backlog')}
             </p>
           )}
+          {incident.work.isFalseAlarm && (
+            <p className="flex items-center gap-2 text-muted">
+              <Icon name="none" /> {t('falseAlarm')}
+            </p>
+          )}
+          <TimesStrip incident={incident} />
           <section aria-label={t('timeline')} className="flex flex-col gap-3">
             <h2 className="text-lg font-semibold">{t('timeline')}</h2>
             <NoteComposer incident={incident} area={note} />
@@ -94,7 +103,9 @@ function IncidentView({ incident }: { readonly incident: IncidentDetail }) {
           </section>
         </div>
         <div className="flex min-w-0 flex-col gap-4">
+          <Lanes incident={incident} />
           <IncidentSides incident={incident} commands={commands} />
+          <Facts incident={incident} />
           <AttachedEvents incident={incident} commands={commands} />
         </div>
       </div>
@@ -117,11 +128,12 @@ interface IncidentActionsProps {
   readonly commands: IncidentCommands;
 }
 
-const others: readonly (readonly [IncidentAction, IconName])[] = [
+const others = [
   ['assign', 'users'],
   ['update', 'edit'],
   ['attachEvent', 'link'],
-];
+  ['rejectFalse', 'none'],
+] as const satisfies readonly (readonly [IncidentAction, IconName])[];
 
 /** The actions that the state of the incident and the user's role allow, the next step first. */
 function IncidentActions({ incident, commands }: IncidentActionsProps) {

@@ -19,11 +19,11 @@ import { useRefreshIncidents } from './use-actions.ts';
 interface NoteDialogProps {
   /** The incident as the user saw it. */
   readonly incident: Incident;
-  readonly action: Move | 'addNote';
+  readonly action: Move | 'addNote' | 'rejectFalse';
   readonly onClose: () => void;
 }
 
-/** A form to add a note, or for the note of a change of state, which only reopening requires. */
+/** A form to add a note, or for the note of a change of state, which reopening and rejecting require. */
 export function NoteDialog({ incident, action, onClose }: NoteDialogProps) {
   const { t } = useTranslation(['incidents', 'common']);
   const titleOf = useIncidentTitle();
@@ -36,12 +36,19 @@ export function NoteDialog({ incident, action, onClose }: NoteDialogProps) {
   const photos = usePhotos();
   useKeptPhotos(about, photos);
   const element = useRef<HTMLFormElement>(null);
+  const asksReason = action === 'reopen' || action === 'rejectFalse';
+  const field = action === 'rejectFalse' ? 'reason' : 'note';
   const form = useForm({
     keep: about,
-    read: (entered) => ({ id: incident.id, note: entered.text('note') }),
+    read: (entered) => ({ id: incident.id, note: entered.text(field) }),
     save: async (input) => {
       const step = done();
-      const call = step === 'addNote' ? photos.send(input) : api.incidents[step].mutate(input);
+      const call =
+        step === 'addNote'
+          ? photos.send(input)
+          : step === 'rejectFalse'
+            ? api.incidents.rejectFalse.mutate({ id: input.id, reason: input.note })
+            : api.incidents[step].mutate(input);
       await call.finally(() => void refresh());
     },
     onSuccess: () => {
@@ -51,19 +58,19 @@ export function NoteDialog({ incident, action, onClose }: NoteDialogProps) {
   });
   const { failure } = form;
   const isLate = isConflict(failure);
-  const isNeeded = isLate || action === 'reopen' || action === 'addNote';
+  const isNeeded = isLate || asksReason || action === 'addNote';
   return (
     <Dialog title={t(`actions.${action}`)} open onClose={onClose}>
       <bdi className="line-clamp-2 text-muted">{titleOf(incident)}</bdi>
       <form ref={element} onSubmit={form.submit} onKeyDown={sendWithKeys} className="flex flex-col gap-3">
         <Field
-          label={action === 'reopen' ? t('note.reason') : isNeeded ? t('note.note') : t('note.optional')}
-          name="note"
+          label={asksReason ? t('note.reason') : isNeeded ? t('note.note') : t('note.optional')}
+          name={field}
           lines={4}
           maxLength={2000}
           required={isNeeded && photos.list.length === 0}
           hint={t('note.send')}
-          error={form.errorOf('note')}
+          error={form.errorOf(field)}
           autoFocus
         />
         {action === 'addNote' && <PhotoPicker photos={photos} isDisabled={form.isSaving} />}

@@ -1,6 +1,9 @@
+import { type IncidentTime, incidentTimes, type LaneState } from '@gantry/contract/incident-states';
 import type { IncidentTimelineEntry } from '@gantry/contract/incidents';
+import { useQuery } from '@tanstack/react-query';
 import { Link } from '@tanstack/react-router';
 import { useTranslation } from 'react-i18next';
+import { service } from '../../shared/service/service.ts';
 import { Moment } from '../../shared/time/moment.tsx';
 import { Icon, type IconName } from '../../ui/icon.tsx';
 import { imagesIn, NoteImages } from './photos/note-images.tsx';
@@ -68,6 +71,11 @@ const icons: Readonly<Record<IncidentTimelineEntry['action'], IconName>> = {
   update: 'edit',
   attachEvent: 'link',
   addNote: 'file',
+  verify: 'good',
+  rejectFalse: 'none',
+  setTimes: 'time',
+  setLanes: 'traffic',
+  setFacts: 'edit',
 };
 
 /** One entry of the timeline: action, user, time, note, images and changes. */
@@ -111,13 +119,15 @@ function ChangeList({ action, details }: Entry) {
   );
   const events = eventsOf(details);
   const reason = details.reason === 'ended' || details.reason === 'cancelled' ? details.reason : null;
-  if (changes.length === 0 && events.length === 0 && reason === null) return null;
+  const lanes = lanesOf(details);
+  if (changes.length === 0 && events.length === 0 && reason === null && lanes === null) return null;
   return (
     <ul className="text-sm">
       {reason && <li>{t(`over.${reason}`)}</li>}
+      {lanes && <LanesItem {...lanes} />}
       {changes.map(([name, { from, to }]) => (
         <li key={name} className="flex flex-wrap gap-x-2">
-          <span className="text-muted">{t(`fields.${name}`)}</span>
+          <span className="text-muted">{isTime(name) ? t(`times.names.${name}`) : t(`fields.${name}`)}</span>
           {action !== 'create' && (
             <>
               <Value name={name} value={from} />
@@ -152,8 +162,45 @@ const fieldNames = [
   'sensorId',
   'lanesBlocked',
   'assignedTo',
+  'injured',
+  'hazardous',
+  'heavyVehicle',
+  'responderStruck',
+  'secondaryOf',
+  ...incidentTimes,
 ] as const;
 type FieldName = (typeof fieldNames)[number];
+
+function isTime(name: FieldName): name is IncidentTime {
+  return (incidentTimes as readonly string[]).includes(name);
+}
+
+interface LanesChange {
+  readonly direction: string;
+  readonly lanes: readonly LaneState[];
+  readonly shoulder: LaneState | null;
+}
+
+/** How the lanes of a carriageway are after an entry; null if it says nothing of lanes. */
+function lanesOf({ lanes }: Record<string, unknown>): LanesChange | null {
+  if (typeof lanes !== 'object' || lanes === null || !('direction' in lanes)) return null;
+  const { direction, to } = lanes as { direction: string; to: Pick<LanesChange, 'lanes' | 'shoulder'> };
+  return { direction, lanes: to.lanes, shoulder: to.shoulder };
+}
+
+function LanesItem({ direction, lanes, shoulder }: LanesChange) {
+  const { t } = useTranslation('incidents');
+  const states = lanes.map((state, at) => `${t('lanes.lane', { n: at + 1 })}: ${t(`lanes.states.${state}`)}`);
+  if (shoulder) states.push(`${t('lanes.shoulder')}: ${t(`lanes.states.${shoulder}`)}`);
+  return (
+    <li className="flex flex-wrap gap-x-2">
+      <span className="text-muted">{direction === 'BOTH' ? t('lanes.both') : direction}</span>
+      {states.map((state) => (
+        <span key={state}>{state}</span>
+      ))}
+    </li>
+  );
+}
 
 interface Change {
   readonly from?: unknown;
@@ -182,9 +229,23 @@ function Value({ name, value }: { readonly name: FieldName; readonly value: unkn
   if (name === 'type') return <span>{t(`common:incidentTypes.${value as 'OTHER'}`)}</span>;
   if (name === 'severity' || name === 'reportedSeverity')
     return <span>{t(`common:severity.${value as 'LOW'}`)}</span>;
+  if (isTime(name)) return <Moment at={new Date(String(value))} />;
+  if (typeof value === 'boolean') return <span>{t(value ? 'facts.yes' : 'facts.no')}</span>;
+  if (name === 'injured') return <span>{t(`facts.injuries.${value as 'NONE'}`)}</span>;
+  if (name === 'secondaryOf') return <IncidentName id={String(value)} />;
   if (typeof value === 'object') {
     const { latitude, longitude } = value as { latitude?: number; longitude?: number };
     return <bdi className="figures">{`${latitude}, ${longitude}`}</bdi>;
   }
   return <bdi className="line-clamp-3">{String(value)}</bdi>;
+}
+
+/** A link to another incident, by its title. */
+function IncidentName({ id }: { readonly id: string }) {
+  const { data } = useQuery({ ...service.incidents.getById.queryOptions({ id }), retry: false });
+  return (
+    <Link to="/incidents/$incidentId" params={{ incidentId: id }} className="text-accent underline">
+      <bdi>{data?.title ?? id.slice(-8)}</bdi>
+    </Link>
+  );
 }

@@ -3,7 +3,7 @@ import { type ReactNode, useState } from 'react';
 import { useTranslation } from 'react-i18next';
 import { useUser } from '../../shared/session/session.ts';
 import { useShortcuts } from '../../ui/shortcuts.tsx';
-import { useAllowed } from './allowed.ts';
+import { type Move, useAllowed } from './allowed.ts';
 import { Conflict } from './conflict.tsx';
 import { AssignDialog, AttachDialog, EditDialog } from './dialogs.tsx';
 import { NoteDialog } from './note-dialog.tsx';
@@ -67,6 +67,12 @@ function Asked({ action, onAssign, ...rest }: AskedProps) {
       return <AssignDialog {...rest} onAssign={onAssign} />;
     case 'attachEvent':
       return <AttachDialog {...rest} />;
+    case 'verify':
+    case 'setTimes':
+    case 'setLanes':
+    case 'setFacts':
+      // The page of the incident records these itself.
+      return null;
     default:
       return <NoteDialog {...rest} action={action} />;
   }
@@ -79,7 +85,7 @@ export function useIncidentKeys(
   onNote: () => void = () => run('addNote', incident),
 ): void {
   const { t } = useTranslation('incidents');
-  const key = (keys: string, action: IncidentAction) => ({
+  const key = (keys: string, action: Move) => ({
     keys,
     label: t(`actions.${action}`),
     scope: 'page' as const,

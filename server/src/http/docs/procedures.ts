@@ -7,6 +7,7 @@ import * as connections from '@gantry/contract/connections';
 import * as coordinates from '@gantry/contract/coordinates';
 import * as eventBatches from '@gantry/contract/event-batches';
 import * as events from '@gantry/contract/events';
+import * as incidentWork from '@gantry/contract/incident-work';
 import * as incidents from '@gantry/contract/incidents';
 import * as live from '@gantry/contract/live';
 import * as locations from '@gantry/contract/locations';
@@ -123,6 +124,7 @@ const MODULES = [
   quality,
   calendars,
   incidents,
+  incidentWork,
   watchlist,
   webhooks,
   notices,

@@ -114,6 +114,11 @@ export const routes: readonly Route[] = [
   post('/v1/incidents/{id}/reopen', 'incidents.reopen'),
   post('/v1/incidents/{id}/notes', 'incidents.addNote'),
   post('/v1/incidents/{id}/events', 'incidents.attachEvent'),
+  post('/v1/incidents/{id}/verify', 'incidents.verify'),
+  post('/v1/incidents/{id}/reject', 'incidents.rejectFalse'),
+  patch('/v1/incidents/{id}/times', 'incidents.setTimes'),
+  post('/v1/incidents/{id}/lanes', 'incidents.setLanes'),
+  patch('/v1/incidents/{id}/facts', 'incidents.setFacts'),
 
   read('/v1/watchlist', 'watchlist.getAll'),
   create('/v1/watchlist', 'watchlist.create'),

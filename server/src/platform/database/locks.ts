@@ -45,6 +45,8 @@ export const locks = {
   alarms: 4_202_636,
   /** Held by transactions that change measuring points or assignments, which must not count a vehicle twice. */
   assignments: 4_202_634,
+  /** Held by transactions that link incidents, so that none is a consequence of itself through others. */
+  incidentLinks: 4_202_640,
 } as const;
 
 /** Limits how long statements of the transaction wait for a lock, in milliseconds. */

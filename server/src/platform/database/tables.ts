@@ -7,6 +7,8 @@ import type {
   HotlistTolerance,
   HotlistVerification,
 } from '@gantry/contract/hotlists';
+import type { LaneState, SettableTime } from '@gantry/contract/incident-states';
+import type { IncidentFacts, LaneEntry } from '@gantry/contract/incident-work';
 import type { IncidentStatus, IncidentType } from '@gantry/contract/incidents';
 import type { Location } from '@gantry/contract/locations';
 import { type Lane, lane } from '@gantry/contract/movements';
@@ -298,6 +300,34 @@ export const incidentTimeline = pgTable('incident_timeline', {
   toStatus: text('to_status').$type<IncidentStatus>().notNull(),
   note: text('note'),
   details: jsonb('details').$type<Record<string, unknown>>(),
+});
+
+export const incidentWork = pgTable('incident_work', {
+  incidentId: uuid('incident_id').primaryKey(),
+  timesSet: jsonb('times_set').$type<Partial<Record<SettableTime, string>>>().notNull().default({}),
+  occurredAt: moment('occurred_at'),
+  verifiedAt: moment('verified_at'),
+  dispatchedAt: moment('dispatched_at'),
+  arrivedAt: moment('arrived_at'),
+  lanesOpenAt: moment('lanes_open_at'),
+  lastLeftAt: moment('last_left_at'),
+  normalAt: moment('normal_at'),
+  isFalseAlarm: boolean('is_false_alarm').notNull().default(false),
+  injured: text('injured').$type<IncidentFacts['injured']>(),
+  hazardous: boolean('hazardous'),
+  heavyVehicle: boolean('heavy_vehicle'),
+  responderStruck: boolean('responder_struck'),
+  secondaryOf: uuid('secondary_of'),
+});
+
+export const laneStates = pgTable('lane_states', {
+  id: bigint('id', { mode: 'number' }).primaryKey().generatedAlwaysAsIdentity(),
+  incidentId: uuid('incident_id').notNull(),
+  at: moment('at').notNull(),
+  userId: uuid('user_id').notNull(),
+  direction: text('direction').$type<LaneEntry['direction']>().notNull(),
+  lanes: text('lanes').array().$type<LaneState[]>().notNull(),
+  shoulder: text('shoulder').$type<LaneState>(),
 });
 
 export const watchlistEntries = pgTable('watchlist_entries', {

@@ -2,6 +2,7 @@ import type { ReportFilters } from '@gantry/contract/reports';
 import { and, asc, eq, gt, or, type SQL, sql } from 'drizzle-orm';
 import { rankOf } from '../../events/severity.ts';
 import { openedIn, refersTo } from '../../incidents/list-store.ts';
+import { type PerformanceRow, readPerformance } from '../../incidents/performance-store.ts';
 import type { IncidentRow } from '../../incidents/store.ts';
 import { incidents } from '../../platform/database/tables.ts';
 import type { Executor } from '../../platform/database/transaction.ts';
@@ -60,6 +61,15 @@ export async function countOpenedIncidents(
       count(resolved_at) AS resolved, ${took(sql`resolved_at`)} AS to_resolve
     FROM incidents WHERE ${wanted(filters, interval)} GROUP BY 1, 2, 3`);
   return rows;
+}
+
+/** How the incidents opened in an interval were cleared. */
+export function readClearance(
+  db: Executor,
+  filters: ReportFilters,
+  interval: Interval,
+): Promise<PerformanceRow[]> {
+  return readPerformance(db, wanted(filters, interval));
 }
 
 function wanted(filters: ReportFilters, interval: Interval): SQL | undefined {

@@ -1,11 +1,12 @@
 import { findNames } from '../../accounts/names-store.ts';
 import { severityOfRank } from '../../events/severity.ts';
+import type { PerformanceGroup } from '../../incidents/performance-store.ts';
 import type { IncidentRow } from '../../incidents/store.ts';
 import type { Executor } from '../../platform/database/transaction.ts';
 import { createLocalTime, formatDuration } from '../../platform/local-time.ts';
 import type { Batch, Column, KindOfReport, ReportScope, Row, Summary } from '../document.ts';
 import { findPlaceNames } from '../places-store.ts';
-import { countOpenedIncidents, listOpenedIncidents } from './incidents-store.ts';
+import { countOpenedIncidents, listOpenedIncidents, readClearance } from './incidents-store.ts';
 import { pagesOf, shareBefore, untilNow } from './slices.ts';
 import { addTo, dayChart, largest } from './summaries.ts';
 
@@ -115,3 +116,81 @@ async function summary(db: Executor, scope: ReportScope): Promise<Summary> {
 
 /** The incidents opened in the range, with the times until they were acted upon. */
 export const incidents: KindOfReport = { title: 'Incidents', columns, rows, summary };
+
+const performanceColumns: readonly Column[] = [
+  { name: 'By', type: 'text', width: 9 },
+  { name: 'Value', type: 'text', width: 18 },
+  { name: 'Incidents', type: 'integer', width: 8 },
+  // Roadway clearance time, T5 − T1, and incident clearance time, T6 − T1.
+  { name: 'RCT known', type: 'integer', width: 8 },
+  { name: 'RCT median', type: 'seconds', width: 9 },
+  { name: 'RCT 90th percentile', type: 'seconds', width: 11 },
+  { name: 'ICT known', type: 'integer', width: 8 },
+  { name: 'ICT median', type: 'seconds', width: 9 },
+  { name: 'ICT 90th percentile', type: 'seconds', width: 11 },
+];
+
+async function* performanceRows(db: Executor, scope: ReportScope): AsyncGenerator<Batch> {
+  const rows = await readClearance(db, scope.filters, untilNow(scope));
+  yield {
+    rows: rows
+      .filter(({ figures }) => figures.incidents > 0)
+      .map(({ group, value, figures: { incidents: n, roadwayClearance, incidentClearance } }) => [
+        group,
+        value,
+        n,
+        ...[roadwayClearance, incidentClearance].flatMap(({ count, median, percentile90 }) => [
+          count,
+          median,
+          percentile90,
+        ]),
+      ]),
+    progress: 1,
+  };
+}
+
+async function performanceSummary(db: Executor, scope: ReportScope): Promise<Summary> {
+  const rows = await readClearance(db, scope.filters, untilNow(scope));
+  const all = rows.find(({ group }) => group === 'ALL')?.figures;
+  const shown = (seconds: number | null | undefined): string =>
+    seconds === null || seconds === undefined ? '–' : formatDuration(seconds);
+  const [rct, ict] = [all?.roadwayClearance, all?.incidentClearance];
+  const known = (n: number | undefined): string => `${n ?? 0} of ${all?.incidents ?? 0}`;
+  const medians = (group: PerformanceGroup) =>
+    new Map(
+      rows.flatMap(({ group: of, value, figures }) =>
+        of === group && figures.roadwayClearance.median !== null
+          ? [[value ?? 'none', Math.round(figures.roadwayClearance.median / 60)] as const]
+          : [],
+      ),
+    );
+  return {
+    figures: [
+      { name: 'Incidents without false alarms', value: all?.incidents ?? 0 },
+      { name: 'Roadway clearance (RCT) known', value: known(rct?.count) },
+      { name: 'Median roadway clearance', value: shown(rct?.median) },
+      { name: 'Incident clearance (ICT) known', value: known(ict?.count) },
+      { name: 'Median incident clearance', value: shown(ict?.median) },
+    ],
+    charts: [
+      {
+        title: 'Median roadway clearance by type (minutes)',
+        shape: 'bars',
+        points: largest(medians('TYPE')),
+      },
+      {
+        title: 'Median roadway clearance by road (minutes)',
+        shape: 'bars',
+        points: largest(medians('ROAD')),
+      },
+    ],
+  };
+}
+
+/** How long it took to clear the incidents opened in the range, by type, severity and road. False alarms do not count. */
+export const incidentPerformance: KindOfReport = {
+  title: 'Incident performance',
+  columns: performanceColumns,
+  rows: performanceRows,
+  summary: performanceSummary,
+};

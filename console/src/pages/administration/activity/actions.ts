@@ -40,6 +40,11 @@ export const actions = {
     'close',
     'addNote',
     'attachEvent',
+    'verify',
+    'rejectFalse',
+    'setTimes',
+    'setLanes',
+    'setFacts',
   ],
   watchlist: ['create', 'update', 'delete', 'acknowledgeAlert', 'undoAcknowledgeAlert'],
   hotlists: [
