@@ -1,10 +1,11 @@
 import { plateKey } from '@gantry/contract/plate';
 import fc from 'fast-check';
 import { afterAll, describe, expect, it } from 'vitest';
-import { eventually, sharedGantry } from './harness.ts';
+import { eventually, sharedGantry, untilBegun } from './harness.ts';
 import { startMailServer } from './mail-server.ts';
 import { addContact, alarm, announceTo } from './notices.ts';
-import { startReceiver } from './webhook-receiver.ts';
+import { openStream } from './sse.ts';
+import { answer, startReceiver } from './webhook-receiver.ts';
 
 // Plates are planted wherever a message may take a text from, and looked for in everything that left.
 
@@ -17,7 +18,7 @@ const gantry = await sharedGantry({
     SMTP_FROM: 'gantry@example.org',
     HIDE_PLATES_FROM: 'FIELD',
   },
-  overrides: { timings: { sweepNoticesMs: 50 } },
+  overrides: { timings: { sweepNoticesMs: 50, evaluateAlarmsMs: 100 } },
 });
 const token = await gantry.tokenFor('ADMIN');
 await gantry.tokenFor('FIELD');
@@ -36,7 +37,8 @@ const plate = fc
     fc.integer({ min: 1_000, max: 9_999 }),
   )
   .map(([region, letters, number]) => `${region} ${letters} ${number}`);
-const plates = [...new Set(fc.sample(plate, { numRuns: 60, seed: 7 }))].slice(0, 50);
+const sampled = [...new Set(fc.sample(plate, { numRuns: 120, seed: 7 }))];
+const [plates, listed] = [sampled.slice(0, 50), sampled.slice(50, 100)];
 
 /** Whether a text contains a plate in any form. */
 const shows = (text: string, of: string): boolean => plateKey(text).includes(plateKey(of));
@@ -95,5 +97,115 @@ describe('of fifty plates', () => {
     // Nothing but the rule is said of what is not released. An SMS has no room for more either.
     const details = left().filter(({ text }) => /near|was seen|Stop/.test(text)).length;
     expect(details).toBe((plates.length / 2) * (to.length - 1));
+  });
+});
+
+describe('of fifty listed plates', () => {
+  it('none leaves before a person has confirmed its hit, and those of a covert list never', async () => {
+    receiver.respond = answer(200);
+    const add = async (procedure: string, fields: object): Promise<string> =>
+      (await gantry.ok(procedure, fields, { token })).id;
+    const slack = { name: 'Chat', kind: 'SLACK', url: `${origin}/listed/slack`, plates: 'SHOW' };
+    const channelIds = [
+      await add('channels.create', slack),
+      await add('channels.create', {
+        name: 'Desk',
+        kind: 'SMTP',
+        to: ['listed@example.org'],
+        plates: 'SHOW',
+      }),
+    ];
+    const policyId = await add('policies.create', {
+      name: 'Lists',
+      steps: [{ afterMinutes: 0, to: channelIds.map((channelId) => ({ channelId })) }],
+      // Those that are confirmed together are told together.
+      groupWaitSeconds: 2,
+    });
+    await add('alarmRules.create', {
+      name: 'Hits',
+      severity: 'HIGH',
+      condition: { source: 'HIT' },
+      groupBy: ['SENSOR'],
+      policyId,
+    });
+    await add('webhooks.create', { url: `${origin}/listed/webhook`, kinds: ['watchlist.alert'] });
+    const streams = [
+      await openStream(gantry.url, 'watchlist.onAlert', { token }),
+      await openStream(gantry.url, 'alarms.onChanged', { token }),
+    ];
+    await Promise.all(streams.map(untilBegun));
+    const lists = [
+      await add('hotlists.create', { name: 'Open', priority: 'CRITICAL' }),
+      await add('hotlists.create', {
+        name: 'Covert',
+        covert: true,
+        verification: 'NEVER',
+        priority: 'CRITICAL',
+      }),
+    ];
+    const keys = [
+      await gantry.registerSensor(),
+      await gantry.registerSensor(),
+      await gantry.registerSensor(),
+    ];
+    const read = (licensePlateNumber: string, n: number) =>
+      gantry.ingest(keys[n] ?? '', { eventType: 'PLATE_RECOGNITION', licensePlateNumber });
+    for (const [n, each] of listed.entries())
+      await gantry.ok(
+        'hotlists.addEntry',
+        { hotlistId: lists[n % 2], plate: each, reason: `Stop ${each}` },
+        { token },
+      );
+    for (const [n, each] of listed.entries()) await read(spelled(each, n), n < 10 ? 0 : 1);
+    await eventually(
+      () => gantry.count('watchlist_alerts WHERE hotlist_id IS NOT NULL'),
+      (n) => n === listed.length,
+    );
+
+    // Whatever comes after an alert of the watchlist that everybody sees would have come.
+    const sent = () => [
+      ...receiver.received.flatMap(({ path, body }) =>
+        path.includes('listed') ? [{ to: path, text: body }] : [],
+      ),
+      ...mail.messages.flatMap(({ to: [to = ''], part }) =>
+        to.includes('listed') ? [{ to, text: `${part('text/plain')}${part('text/html')}` }] : [],
+      ),
+      ...streams.map(({ messages }, n) => ({ to: `stream ${n}`, text: JSON.stringify(messages) })),
+    ];
+    /** Where plates are shown, by plate. */
+    const whereShown = (of: readonly string[]): ReadonlyMap<string, readonly string[]> => {
+      const texts = sent().map(({ to, text }) => ({ to, key: plateKey(text) }));
+      return new Map(
+        of.map((each) => {
+          const key = plateKey(each);
+          return [
+            each,
+            [...new Set(texts.flatMap((text) => (text.key.includes(key) ? [text.to] : [])))].sort(),
+          ];
+        }),
+      );
+    };
+    const everywhere = ['/listed/slack', '/listed/webhook', 'listed@example.org', 'stream 0', 'stream 1'];
+    const shownEverywhere = async (of: readonly string[]) =>
+      expect(
+        await eventually(
+          async () => [...whereShown(of).values()],
+          (found) => found.every(({ length }) => length === everywhere.length),
+        ),
+      ).toEqual(of.map(() => everywhere));
+    await gantry.ok('watchlist.create', { pattern: 'END 1', reason: 'End', priority: 'CRITICAL' }, { token });
+    await read('END 1', 2);
+    await shownEverywhere(['END 1']);
+    expect([...whereShown(listed).values()].flat()).toEqual([]);
+
+    const { hits } = await gantry.ok('hits.getAll', { hotlistId: lists[0], take: 100 }, { token });
+    const confirmed = listed.filter((_, n) => n < 10 && n % 2 === 0);
+    const idOfHit = (of: string): string =>
+      hits.find((hit: { listedPlate: string }) => hit.listedPlate === of).id;
+    for (const each of confirmed) await gantry.ok('hits.confirm', { id: idOfHit(each) }, { token });
+    await shownEverywhere(confirmed);
+    const shown = whereShown(listed);
+    expect(listed.filter((each) => shown.get(each)?.length)).toEqual(confirmed);
+    for (const stream of streams) stream.close();
   });
 });

@@ -214,7 +214,7 @@ async function watchHits(
       latencies.push(performance.now() - due);
     },
   });
-  // Hits before the subscription has begun would be missed.
+  // Hits of before the subscription would be missed.
   await sleep(2_000, null, { signal });
   const oneIn = Math.max(1, Math.round(100 / hits));
   if ((rate * seconds) / oneIn > hotlists)

@@ -63,7 +63,7 @@ export function keyed(hotlistId: string, content: EntryContent): KeyedEntry {
     id: `${digest.slice(0, 8)}-${digest.slice(8, 12)}-${digest.slice(12, 16)}-${digest.slice(16, 20)}-${digest.slice(20)}`,
     plateKey: key,
     confusableKey: confusableKey(key),
-    rowHash: hash('md5', said, 'buffer').readBigInt64BE().toString(),
+    rowHash: BigInt.asIntN(64, BigInt(`0x${hash('md5', said, 'hex').slice(0, 16)}`)).toString(),
   };
 }
 

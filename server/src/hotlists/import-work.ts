@@ -35,9 +35,9 @@ import {
   idRanges,
   keepLastLines,
   prepareRange,
-  type StagedEntry,
   type StagedImport,
   sampleStaged,
+  stagedLine,
   stageVersion,
 } from './staged-store.ts';
 import { findFormerVersions, findList, type ListRow } from './store.ts';
@@ -54,8 +54,8 @@ export interface ImportParts {
   readonly signal: AbortSignal;
 }
 
-/** Lines that are stored at once. */
-const LINES_AT_ONCE = 10_000;
+/** Lines that are stored at once: few enough to be gone before V8 takes them for long-lived. */
+const LINES_AT_ONCE = 4_000;
 /** Number of lines of each kind that are shown. */
 const SAMPLE = 100;
 /** The share of invalid lines, and of the lines of before, at which somebody has to look. */
@@ -226,12 +226,12 @@ async function readFile(parts: ImportParts, row: ImportRow, template: typeof USU
   const client = await db.$client.connect();
   const invalid: Sample['invalid'][number][] = [];
   let [lines, invalidCount] = [0, 0];
-  let batch: StagedEntry[] = [];
+  let batch: string[] = [];
   /** Lines are read while those before them are stored. */
   let storing: Promise<void> = Promise.resolve();
   const store = async () => {
     await storing;
-    storing = copyStaged(client, row.id, batch);
+    storing = copyStaged(client, batch);
     // Whoever waits for it next learns of a failure.
     storing.catch(() => undefined);
     batch = [];
@@ -254,7 +254,7 @@ async function readFile(parts: ImportParts, row: ImportRow, template: typeof USU
           );
         const read =
           text === null ? { problem: `It is longer than ${MAX_LINE} characters` } : reader.read(text);
-        if ('content' in read) batch.push({ line, entry: keyed(row.hotlist_id, read.content) });
+        if ('content' in read) batch.push(stagedLine(row.id, line, keyed(row.hotlist_id, read.content)));
         else {
           invalidCount++;
           if (invalid.length < SAMPLE) invalid.push({ line, text: shown(text), problem: read.problem });

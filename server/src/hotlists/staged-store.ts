@@ -21,30 +21,22 @@ export interface StagedImport {
   readonly mode: StagedMode;
 }
 
-/** An entry with the number of its line. */
-export interface StagedEntry {
-  readonly line: number;
-  readonly entry: KeyedEntry;
+/** An entry of a line of a file, in the text format of COPY. */
+export function stagedLine(importId: string, line: number, entry: KeyedEntry): string {
+  const { plate, region, reason, reference, extra } = entry;
+  const [from, until] = [entry.validFrom ?? '\\N', entry.validUntil ?? '\\N'];
+  const keys = `${copied(plate)}\t${copied(entry.plateKey)}\t${copied(entry.confusableKey)}`;
+  const texts = `${copied(region)}\t${copied(reason)}\t${copied(reference)}`;
+  return `${importId}\t${line}\t${entry.id}\t${keys}\t${texts}\t${from}\t${until}\t${copied(extra && JSON.stringify(extra))}\t${entry.rowHash}\n`;
 }
 
-/** Stores entries of a file, in one statement that is committed by itself. */
-export async function copyStaged(
-  client: PoolClient,
-  importId: string,
-  staged: readonly StagedEntry[],
-): Promise<void> {
-  const lines = staged.map(({ line, entry: { plate, region, reason, reference, extra, ...entry } }) => {
-    const [from, until] = [entry.validFrom ?? '\\N', entry.validUntil ?? '\\N'];
-    const texts = [plate, entry.plateKey, entry.confusableKey, region, reason, reference]
-      .map(copied)
-      .join('\t');
-    return `${importId}\t${line}\t${entry.id}\t${texts}\t${from}\t${until}\t${copied(extra && JSON.stringify(extra))}\t${entry.rowHash}`;
-  });
+/** Stores lines as `stagedLine` makes them, in one statement that is committed by itself. */
+export async function copyStaged(client: PoolClient, lines: readonly string[]): Promise<void> {
   const target = client.query(
     copyFrom(`COPY hotlist_staged (import_id, line, id, plate, plate_key, confusable_key, region, reason, reference,
       valid_from, valid_until, extra, row_hash) FROM STDIN`),
   );
-  await pipeline(Readable.from([Buffer.from(`${lines.join('\n')}\n`)]), target);
+  await pipeline(Readable.from([Buffer.from(lines.join(''))]), target);
 }
 
 const SPECIAL = /[\\\t\n\r]/;
