@@ -1635,7 +1635,6 @@ CREATE INDEX events_by_location ON ONLY public.events USING btree (location_key,
 CREATE INDEX events_by_plate ON ONLY public.events USING btree (plate_key, id) WHERE (plate_key IS NOT NULL);
 CREATE INDEX events_by_plate_end ON ONLY public.events USING btree (reverse(plate_key), id) INCLUDE (plate_key) WHERE (plate_key IS NOT NULL);
 CREATE INDEX events_by_processing ON ONLY public.events USING btree (processed_at, created_at) WHERE (processed_at IS NOT NULL);
-CREATE INDEX events_by_reading ON ONLY public.events USING btree (id) INCLUDE (event_type, severity, processed, archived, created_at, vehicle_speed, plate_confidence, plate_region, lane, direction, sensor_id, location_id) WHERE (created_at > '-infinity'::timestamp with time zone);
 CREATE INDEX events_by_sensor ON ONLY public.events USING btree (sensor_id, id);
 CREATE INDEX events_by_severity ON ONLY public.events USING btree (severity, id) WHERE (severity >= 3);
 CREATE INDEX events_by_type ON ONLY public.events USING btree (event_type, id);

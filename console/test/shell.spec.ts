@@ -184,7 +184,7 @@ test('the global search finds listed plates and commands for those who may see t
   await expect(page.getByRole('dialog')).toBeVisible();
   const listed = await open('ADMIN', 'qx 77 lst');
   await listed.getByRole('option', { name: /In hotlists/ }).click();
-  await listed.getByLabel('Reason').fill('Case 45');
+  await listed.getByLabel('Why the plate is looked up').fill('Case 45');
   await listed.getByRole('button', { name: 'Look up', exact: true }).click();
   await listed.getByRole('link', { name: 'Vans of the search' }).click();
   await expect(listed.getByRole('heading', { level: 1 })).toContainText('Vans of the search');

@@ -2,17 +2,17 @@ import { HOUR_MS } from '@gantry/contract/durations';
 import type { Event } from '@gantry/contract/events';
 import type { Page } from '@gantry/contract/page';
 import { type SQL, sql } from 'drizzle-orm';
-import { doubleArray, uuidArray } from '../../platform/database/arrays.ts';
+import { doubleArray } from '../../platform/database/arrays.ts';
+import { moment } from '../../platform/database/moment.ts';
 import type { Executor } from '../../platform/database/transaction.ts';
 import type { Interval } from '../../platform/time.ts';
 import { runsOf } from '../counts/covering.ts';
-import { where } from '../counts/totals.ts';
-import { firstIdAt } from '../id.ts';
+import { idWithin, where } from '../counts/totals.ts';
 import { spansAtHours } from '../place-and-time.ts';
 import { occupiedMonths } from './count.ts';
-import { atPlaceNamed, type ListFilters } from './filters.ts';
+import { atPlaceNamed, type ListFilters, withinSpans } from './filters.ts';
 import { idRange } from './hours.ts';
-import { readPage, readSorted } from './page.ts';
+import { MAX_LISTED_RANGES, readPage, readSorted } from './page.ts';
 import { planSpans } from './plan.ts';
 
 // Lists the events at some hours of the day or days of the week. The history is divided into the spans of time in which
@@ -36,27 +36,43 @@ export async function listAtHours(db: Executor, asked: ListFilters, zone: string
     spans.slice(from, to).filter((_, n) => (counts[from + n] ?? 0) > 0);
   if (input.sortBy === 'timestamp') {
     const ranges = occupied(first, last + 1).map(idRange);
-    return { items: await readPage(db, { conditions, ranges }, reading, !isTotalled), total };
+    return { items: await readPage(db, { conditions, ranges }, reading), total };
   }
-  const ranges = occupied(0, spans.length).map(idRange);
-  return readSorted(db, { conditions, ranges }, input.sortBy, input.sortOrder, input);
+  const found = occupied(0, spans.length);
+  const source =
+    found.length <= MAX_LISTED_RANGES
+      ? { conditions, ranges: found.map(idRange) }
+      : { conditions: [...withinSpans(found), ...conditions] };
+  return readSorted(db, source, input.sortBy, input.sortOrder, input);
 }
 
-/** Counts the events of each span that meet the conditions. */
+/** The number of spans that one statement counts: each repeats the conditions. */
+const SPANS_AT_ONCE = 64;
+
+/**
+ * Counts the events of each span that meet the conditions. The planner has no estimate for a join with the spans, so they
+ * are listed one by one.
+ */
 async function countEvents(
   db: Executor,
   spans: readonly Interval[],
   conditions: readonly SQL[],
 ): Promise<number[]> {
-  if (spans.length === 0) return [];
-  const bounds = (of: 'from' | 'until'): SQL =>
-    sql`${uuidArray(spans, (span) => firstIdAt(span[of]))}::uuid[]`;
-  // Plan: events_by_reading or events_pkey for each span, in the partitions that overlap it.
-  const { rows } = await db.execute<{ span: number; n: number }>(sql`
-    SELECT span::int, count(*) AS n
-    FROM unnest(${bounds('from')}, ${bounds('until')}) WITH ORDINALITY AS wanted (first, next, span)
-    JOIN events ON id >= first AND id < next ${where(conditions)} GROUP BY 1`);
-  return numbersOf(rows, spans);
+  const counts: number[] = [];
+  for (let at = 0; at < spans.length; at += SPANS_AT_ONCE) {
+    const parts = spans
+      .slice(at, at + SPANS_AT_ONCE)
+      .map(
+        (span, n) =>
+          sql`SELECT ${sql.raw(String(n))} AS span, count(*) AS n FROM events ${where([...idWithin(span), ...conditions])}`,
+      );
+    // Plan: events_pkey, or the index of a sensor, a plate or a place, for each span in the partitions that overlap it.
+    const { rows } = await db.execute<{ span: number; n: number }>(
+      sql`SELECT span, n FROM (${sql.join(parts, sql` UNION ALL `)}) AS counted ORDER BY span`,
+    );
+    counts.push(...rows.map(({ n }) => n));
+  }
+  return counts;
 }
 
 /** The same by the totals, and for hours that are not whole by the events. */
@@ -84,12 +100,15 @@ async function countSpans(
       spanOfEnd.push(n);
     }
   }
-  // Plan: event_totals_folded_pkey for each hour, or all of it if they are many; the pending rows are read whole.
+  const [first, last] = [hours.at(0), hours.at(-1)];
+  const within = first && last ? [sql`hour >= ${moment(first.at)}`, sql`hour <= ${moment(last.at)}`] : [];
+  // Plan: event_totals_folded_pkey for each hour or from the first to the last; the pending rows are read whole.
   const { rows } = await db.execute<{ span: number; n: number }>(sql`
     SELECT span::int, sum(n)::bigint AS n
     FROM unnest(${doubleArray(hours, ({ at }) => at / 1000)}::float8[], ${doubleArray(hours, ({ span }) => span)}::float8[])
       AS wanted (at, span)
-    JOIN event_totals ON hour = to_timestamp(at) ${where(filters.map(({ onTotals }) => onTotals))} GROUP BY 1`);
+    JOIN event_totals ON hour = to_timestamp(at)
+    ${where([...within, ...filters.map(({ onTotals }) => onTotals)])} GROUP BY 1`);
   const counts = numbersOf(rows, spans);
   const ofEnds = await countEvents(
     db,

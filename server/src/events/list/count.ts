@@ -65,21 +65,23 @@ async function countByKind<Key extends string | number>(
 /** Counts the events found by sensor, plate or place, through the index that finds them. */
 async function countOneByOne(
   db: Executor,
-  { input, interval, filters, rowFilters }: ListFilters,
+  { input, interval, filters, rowFilters, isUnindexed }: ListFilters,
 ): Promise<Matches> {
   const spans = await occupiedSpans(db, interval);
   const conditions = [...conditionsOf(filters, spans), ...rowFilters];
-  // A pattern may match few events or most, so the index is scanned once, when the page is read.
+  // A pattern may match few events or most, so the index is scanned once, when the page is read. So are events that no
+  // index finds, if they must be sorted.
   const isPattern = input.licensePlateNumber?.includes('*') ?? false;
+  const isReadOnce = isPattern || (isUnindexed && input.sortBy !== 'timestamp');
   const found = { by: 'events', spans } as const;
   if (input.locationName === undefined) {
-    const total = isPattern ? null : await countRows(db, conditions);
+    const total = isReadOnce ? null : await countRows(db, conditions);
     return { ...found, total, isInOrder: true, rowConditions: rowFilters };
   }
   const places = await countPlaces(db, conditions, input.locationName);
   return {
     ...found,
-    total: isPattern ? null : places.reduce((sum, { n }) => sum + n, 0),
+    total: isReadOnce ? null : places.reduce((sum, { n }) => sum + n, 0),
     // The index is in the order of time for one name only.
     isInOrder: places.length <= 1,
     rowConditions: [...rowFilters, placeIn(places.map(({ key }) => key))],

@@ -12,7 +12,7 @@ import { doubleArray, uuidArray } from '../../platform/database/arrays.ts';
 import { caseFolded } from '../../platform/database/case-folded.ts';
 import type { Executor } from '../../platform/database/transaction.ts';
 import type { Interval } from '../../platform/time.ts';
-import { idWithinAny } from '../counts/totals.ts';
+import { idWithin, idWithinAny } from '../counts/totals.ts';
 import { firstIdAt } from '../id.ts';
 import { formerPlateKey, type PlateFilter, plateFilter } from '../matches.ts';
 import { type Limits, type Places, spansAtHours } from '../place-and-time.ts';
@@ -38,8 +38,8 @@ export interface ListFilters {
   readonly filters: readonly TotalledFilter[];
   /** Its filters, except for the place and the hours, that only the events themselves can answer. */
   readonly rowFilters: readonly SQL[];
-  /** Whether they are answered by events_by_reading, which has no other columns. */
-  readonly isByReading: boolean;
+  /** Whether no index answers one of them, so that every event that the others leave is read. */
+  readonly isUnindexed: boolean;
 }
 
 /** The filters of a list. */
@@ -50,8 +50,8 @@ export async function filtersOf(
 ): Promise<ListFilters> {
   const places = await findPlaces(db, input);
   const filters = await countedFilters(db, input);
-  const isByReading = byReading(input, places).length > 0;
-  return { input, interval, filters, rowFilters: rowFilters(input, places), isByReading };
+  const isUnindexed = unindexed(input, places).length > 0;
+  return { input, interval, filters, rowFilters: rowFilters(input, places), isUnindexed };
 }
 
 /**
@@ -78,7 +78,7 @@ export async function listedConditions(
     ...(await countedFilters(db, input)).map(({ onEvents }) => onEvents),
     ...rowFilters(input, await findPlaces(db, input)),
     ...(input.locationName === undefined ? [] : [atPlaceNamed(input.locationName)]),
-    ...(hasHours(input) ? [withinSpans(spansAtHours(interval, input, zone))] : []),
+    ...(hasHours(input) ? withinSpans(spansAtHours(interval, input, zone)) : []),
   ];
 }
 
@@ -87,10 +87,15 @@ export function hasHours({ hours, weekdays }: Pick<EventFilter, 'hours' | 'weekd
   return hours !== undefined || weekdays !== undefined;
 }
 
-/** The condition for events within any of many intervals, which are in order: found by bisection for each event. */
-function withinSpans(spans: readonly Interval[]): SQL {
+/** The conditions for events within any of many intervals, which are in order: found by bisection for each event. */
+export function withinSpans(spans: readonly Interval[]): SQL[] {
+  const [first, last] = [spans.at(0), spans.at(-1)];
+  if (!first || !last) return [sql`false`];
   const bounds = spans.flatMap(({ from, until }) => [from, until]);
-  return sql`width_bucket(id, ${uuidArray(bounds, firstIdAt)}::uuid[]) % 2 = 1`;
+  return [
+    ...idWithin({ from: first.from, until: last.until }),
+    sql`width_bucket(id, ${uuidArray(bounds, firstIdAt)}::uuid[]) % 2 = 1`,
+  ];
 }
 
 export function ofType(eventType: string): TotalledFilter {
@@ -131,14 +136,13 @@ function rowFilters(input: ListEventsInput, places: Places): SQL[] {
   return [
     ...(input.sensorId === undefined ? [] : [sql`sensor_id = ${input.sensorId}::uuid`]),
     ...(input.licensePlateNumber === undefined ? [] : [plateCondition(input.licensePlateNumber)]),
-    ...byReading(input, places),
+    ...unindexed(input, places),
   ];
 }
 
-/** The conditions that events_by_reading answers, with that by which the planner finds it; none without such a filter. */
-function byReading(input: ListEventsInput, places: Places): SQL[] {
-  const conditions = [...passageConditions(input), ...placeConditions(input, places)];
-  return conditions.length === 0 ? [] : [sql`created_at > '-infinity'`, ...conditions];
+/** The conditions for which there is no index. */
+function unindexed(input: ListEventsInput, places: Places): SQL[] {
+  return [...passageConditions(input), ...placeConditions(input, places)];
 }
 
 /** The conditions by how a vehicle passed and its plate was read. */

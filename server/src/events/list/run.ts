@@ -58,7 +58,7 @@ export function listRecentEvents(
       interval: ENDLESS,
       filters,
       rowFilters: [],
-      isByReading: false,
+      isUnindexed: false,
     } as const;
     return (await list(seen, all, sendsSkipped)).items;
   });
@@ -86,7 +86,7 @@ async function list(db: Executor, asked: ListFilters, sendsSkipped: boolean): Pr
     const found = await find(db, step, interval, counted.rowConditions);
     if (found === null) continue;
     const { source, reading } = sendsSkipped && step.by !== 'index' ? await narrow(db, found) : found;
-    items.push(...(await readPage(db, source, reading, asked.isByReading)));
+    items.push(...(await readPage(db, source, reading)));
   }
   return { items, total: plan.total };
 }
