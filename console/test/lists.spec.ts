@@ -64,7 +64,6 @@ test.describe('the filters of reads', () => {
       await expect(page).toHaveURL(/hours=%5B7%2C23%5D/);
       const wide = await page.evaluate(() => document.documentElement.scrollWidth - innerWidth);
       expect(wide).toBeLessThanOrEqual(0);
-      await page.screenshot({ path: `test-results/filters-${look.language}.png` });
     });
   }
 

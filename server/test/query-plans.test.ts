@@ -158,7 +158,15 @@ const ROWS: readonly Row[] = [
   listed({ licensePlateNumber: '*123' }, 'events_by_plate_end', PKEY, PERIODS),
   ['a speed within days', page({ minSpeed: 50 }, FEW_DAYS), PKEY, PERIODS],
   ['a speed within days, by severity', page({ minSpeed: 50, sortBy: 'severity' }, FEW_DAYS), PKEY, PERIODS],
-  ['hours of some days', page({ hours: [7, 8] }, FEW_DAYS), PKEY, HOURS, PERIODS],
+  ['hours of some days', page({ hours: [7, 8] }, FEW_DAYS), PKEY, HOURS, PERIODS, 'event_hour_totals_pkey'],
+  [
+    'hours of some days by type',
+    page({ hours: [7, 8], eventType: 'INCIDENT' }, FEW_DAYS),
+    HOURS,
+    PERIODS,
+    PKEY,
+    'events_by_type',
+  ],
   ['hours of some days by speed', page({ hours: [7, 8], minSpeed: 50 }, DAYS), PKEY, PERIODS],
   ['the latest', () => listRecentEvents(db, { limit: 10 }, Date.now(), false), PKEY, PERIODS],
   [

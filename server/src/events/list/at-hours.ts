@@ -2,15 +2,13 @@ import { HOUR_MS } from '@gantry/contract/durations';
 import type { Event } from '@gantry/contract/events';
 import type { Page } from '@gantry/contract/page';
 import { type SQL, sql } from 'drizzle-orm';
-import { doubleArray } from '../../platform/database/arrays.ts';
-import { moment } from '../../platform/database/moment.ts';
 import type { Executor } from '../../platform/database/transaction.ts';
 import type { Interval } from '../../platform/time.ts';
 import { runsOf } from '../counts/covering.ts';
-import { idWithin, where } from '../counts/totals.ts';
+import { countByHour, countByPeriod, idWithin, where } from '../counts/totals.ts';
 import { spansAtHours } from '../place-and-time.ts';
 import { occupiedMonths } from './count.ts';
-import { atPlaceNamed, type ListFilters, withinSpans } from './filters.ts';
+import { atPlaceNamed, type ListFilters, type TotalledFilter, withinSpans } from './filters.ts';
 import { idRange } from './hours.ts';
 import { MAX_LISTED_RANGES, readPage, readSorted } from './page.ts';
 import { planSpans } from './plan.ts';
@@ -75,56 +73,53 @@ async function countEvents(
   return counts;
 }
 
+/** A whole hour in UTC, and the span that contains it. */
+interface HourOfSpan {
+  /** Unix milliseconds. */
+  readonly at: number;
+  readonly span: number;
+}
+
 /** The same by the totals, and for hours that are not whole by the events. */
 async function countSpans(
   db: Executor,
   spans: readonly Interval[],
   { filters }: ListFilters,
 ): Promise<number[]> {
-  const hours: { readonly at: number; readonly span: number }[] = [];
-  const ends: Interval[] = [];
-  const spanOfEnd: number[] = [];
-  for (const [n, { from, until }] of spans.entries()) {
+  const hours: HourOfSpan[] = [];
+  const ends: (Interval & { readonly span: number })[] = [];
+  for (const [span, { from, until }] of spans.entries()) {
     const [first, next] = [Math.ceil(from / HOUR_MS) * HOUR_MS, Math.floor(until / HOUR_MS) * HOUR_MS];
-    for (let at = first; at < next; at += HOUR_MS) hours.push({ at, span: n + 1 });
-    const parts =
-      first > next
-        ? [{ from, until }]
-        : [
-            { from, until: first },
-            { from: next, until },
-          ];
-    for (const part of parts) {
-      if (part.from >= part.until) continue;
-      ends.push(part);
-      spanOfEnd.push(n);
-    }
+    for (let at = first; at < next; at += HOUR_MS) hours.push({ at, span });
+    if (first > next) ends.push({ from, until, span });
+    else if (from < first) ends.push({ from, until: first, span });
+    if (first <= next && next < until) ends.push({ from: next, until, span });
   }
-  const [first, last] = [hours.at(0), hours.at(-1)];
-  const within = first && last ? [sql`hour >= ${moment(first.at)}`, sql`hour <= ${moment(last.at)}`] : [];
-  // Plan: event_totals_folded_pkey for each hour or from the first to the last; the pending rows are read whole.
-  const { rows } = await db.execute<{ span: number; n: number }>(sql`
-    SELECT span::int, sum(n)::bigint AS n
-    FROM unnest(${doubleArray(hours, ({ at }) => at / 1000)}::float8[], ${doubleArray(hours, ({ span }) => span)}::float8[])
-      AS wanted (at, span)
-    JOIN event_totals ON hour = to_timestamp(at)
-    ${where([...within, ...filters.map(({ onTotals }) => onTotals)])} GROUP BY 1`);
-  const counts = numbersOf(rows, spans);
-  const ofEnds = await countEvents(
-    db,
-    ends,
-    filters.map(({ onEvents }) => onEvents),
-  );
-  for (const [n, count] of ofEnds.entries()) {
-    const span = spanOfEnd[n] ?? 0;
-    counts[span] = (counts[span] ?? 0) + count;
-  }
+  const counts = spans.map(() => 0);
+  const add = (span: number, n: number): void => {
+    counts[span] = (counts[span] ?? 0) + n;
+  };
+  for (const { span, n } of await countHours(db, hours, filters)) add(span, n);
+  const conditions = filters.map(({ onEvents }) => onEvents);
+  for (const [at, n] of (await countEvents(db, ends, conditions)).entries()) add(ends[at]?.span ?? 0, n);
   return counts;
 }
 
-/** The numbers of all spans in order; spans are counted from 1. */
-function numbersOf(rows: readonly { span: number; n: number }[], spans: readonly Interval[]): number[] {
-  const counts = spans.map(() => 0);
-  for (const { span, n } of rows) counts[span - 1] = n;
-  return counts;
+/** Counts the events of hours that meet the filters. @returns the number of each hour with its span */
+async function countHours(
+  db: Executor,
+  hours: readonly HourOfSpan[],
+  filters: readonly TotalledFilter[],
+): Promise<readonly { span: number; n: number }[]> {
+  const [first, last] = [hours.at(0), hours.at(-1)];
+  if (!first || !last) return [];
+  const range = { from: first.at, until: last.at + HOUR_MS };
+  // All hours of the range are read: they are few, and joined with the wanted ones they could be compared one by one.
+  const conditions = filters.map(({ onTotals }) => onTotals);
+  const counted =
+    filters.length === 0
+      ? (await countByHour(db, range)).map(({ hour, total }) => [hour, total] as const)
+      : (await countByPeriod(db, 'hour', conditions, range)).map(({ start, n }) => [start, n] as const);
+  const totals = new Map(counted);
+  return hours.map(({ at, span }) => ({ span, n: totals.get(at) ?? 0 }));
 }
