@@ -272,10 +272,10 @@ describe('finding events', () => {
     const locationOf = new Map(rows.map((row) => [row.id, row.location_id]));
     await fc.assert(
       fc.asyncProperty(filters, async ({ startDate: _, ...filter }) => {
-        const folded = { ...filter, sensorTags: filter.sensorTags?.map((tag) => tag.toLowerCase()) };
-        const places = await findPlaces(db, folded);
+        const asked = { ...filter, sensorTags: filter.sensorTags?.map((tag) => tag.toLowerCase()) };
+        const places = await findPlaces(db, asked);
         const locationIdOf = ({ id }: Event) => locationOf.get(id) ?? null;
-        const [matches, isThere] = [matchesFilter(folded), matchesPlace(folded, places, zone, locationIdOf)];
+        const [matches, isThere] = [matchesFilter(asked), matchesPlace(asked, places, zone, locationIdOf)];
         for (const event of stored) {
           const seen = {
             id: event.id,

@@ -29,6 +29,7 @@ const FIRST_WEEKDAY = 4;
 
 /** Whether clocks in the zone show one of the hours on one of the days at a time (Unix milliseconds). */
 export function isAtHours({ hours, weekdays }: WantedHours, zone: string): (time: number) => boolean {
+  if (hours === undefined && weekdays === undefined) return () => true;
   const offsetAt = offsetsOf(zone);
   return (time) => {
     const local = time + offsetAt(time) * MINUTE_MS;
