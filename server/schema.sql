@@ -60,6 +60,17 @@ CREATE TABLE activity (
   gathered text
 );
 
+CREATE TABLE agencies (
+  id uuid NOT NULL DEFAULT gen_random_uuid(),
+  name text NOT NULL,
+  kind text COLLATE "C" NOT NULL,
+  phone text,
+  email text,
+  areas text[] NOT NULL DEFAULT '{}'::text[],
+  created_at timestamp(3) with time zone NOT NULL DEFAULT now(),
+  updated_at timestamp(3) with time zone NOT NULL DEFAULT now()
+);
+
 CREATE TABLE alarm_evaluation (
   only_row boolean NOT NULL DEFAULT true,
   evaluated_at timestamp(3) with time zone,
@@ -631,6 +642,21 @@ CREATE TABLE images (
   "position" integer
 );
 
+CREATE TABLE incident_agencies (
+  id uuid NOT NULL DEFAULT gen_random_uuid(),
+  incident_id uuid NOT NULL,
+  agency_id uuid,
+  name text NOT NULL,
+  kind text COLLATE "C" NOT NULL,
+  unit text,
+  notified_at timestamp(3) with time zone,
+  dispatched_at timestamp(3) with time zone,
+  arrived_at timestamp(3) with time zone,
+  left_at timestamp(3) with time zone,
+  added_by uuid NOT NULL,
+  added_at timestamp(3) with time zone NOT NULL DEFAULT clock_timestamp()
+);
+
 CREATE TABLE incident_events (
   incident_id uuid NOT NULL,
   event_id uuid NOT NULL,
@@ -641,6 +667,17 @@ CREATE TABLE incident_images (
   incident_id uuid NOT NULL,
   sha256 bytea NOT NULL,
   at timestamp(3) with time zone NOT NULL DEFAULT now()
+);
+
+CREATE TABLE incident_steps (
+  incident_id uuid NOT NULL,
+  plan_id uuid NOT NULL,
+  version integer NOT NULL,
+  key text COLLATE "C" NOT NULL,
+  state text COLLATE "C" NOT NULL,
+  reason text,
+  user_id uuid NOT NULL,
+  at timestamp(3) with time zone NOT NULL DEFAULT clock_timestamp()
 );
 
 CREATE TABLE incident_timeline (
@@ -670,7 +707,10 @@ CREATE TABLE incident_work (
   hazardous boolean,
   heavy_vehicle boolean,
   responder_struck boolean,
-  secondary_of uuid
+  secondary_of uuid,
+  merged_into uuid,
+  plan_id uuid,
+  plan_version integer
 );
 
 CREATE TABLE incidents (
@@ -801,6 +841,29 @@ CREATE TABLE password_resets (
   user_id uuid NOT NULL,
   epoch integer NOT NULL,
   expires_at timestamp(3) with time zone NOT NULL
+);
+
+CREATE TABLE plan_versions (
+  plan_id uuid NOT NULL,
+  version integer NOT NULL,
+  name text NOT NULL,
+  steps jsonb NOT NULL,
+  created_at timestamp(3) with time zone NOT NULL DEFAULT now()
+);
+
+CREATE TABLE plans (
+  id uuid NOT NULL DEFAULT gen_random_uuid(),
+  name text NOT NULL,
+  incident_types text[] NOT NULL DEFAULT '{}'::text[],
+  min_severity smallint NOT NULL,
+  roads text[] NOT NULL DEFAULT '{}'::text[],
+  location_ids uuid[] NOT NULL DEFAULT '{}'::uuid[],
+  is_enabled boolean NOT NULL DEFAULT true,
+  version integer NOT NULL DEFAULT 1,
+  steps jsonb NOT NULL,
+  created_by uuid NOT NULL,
+  created_at timestamp(3) with time zone NOT NULL DEFAULT now(),
+  updated_at timestamp(3) with time zone NOT NULL DEFAULT now()
 );
 
 CREATE TABLE plate_keys (
@@ -1375,6 +1438,8 @@ CREATE TABLE event_totals_folded PARTITION OF event_totals FOR VALUES IN (true) 
 CREATE TABLE event_totals_unfolded PARTITION OF event_totals FOR VALUES IN (false) WITH (autovacuum_vacuum_scale_factor=0, autovacuum_vacuum_threshold=10000, autovacuum_vacuum_cost_delay=0, vacuum_truncate=false);
 
 ALTER TABLE activity ADD CONSTRAINT activity_pkey PRIMARY KEY (id);
+ALTER TABLE agencies ADD CONSTRAINT agencies_pkey PRIMARY KEY (id);
+ALTER TABLE agencies ADD CONSTRAINT agencies_kind_check CHECK ((kind = ANY (ARRAY['POLICE'::text, 'FIRE'::text, 'MEDICAL'::text, 'TOW'::text, 'ROAD'::text, 'OTHER'::text])));
 ALTER TABLE alarm_evaluation ADD CONSTRAINT alarm_evaluation_pkey PRIMARY KEY (only_row);
 ALTER TABLE alarm_evaluation ADD CONSTRAINT alarm_evaluation_only_row_check CHECK (only_row);
 ALTER TABLE alarm_groups ADD CONSTRAINT alarm_groups_pkey PRIMARY KEY (id);
@@ -1467,15 +1532,22 @@ ALTER TABLE image_segments ADD CONSTRAINT image_segments_pkey PRIMARY KEY (id);
 ALTER TABLE images ADD CONSTRAINT images_pkey PRIMARY KEY (sha256);
 ALTER TABLE images ADD CONSTRAINT images_segment_fkey FOREIGN KEY (segment) REFERENCES image_segments(id);
 ALTER TABLE images ADD CONSTRAINT images_sha256_check CHECK ((octet_length(sha256) = 32));
+ALTER TABLE incident_agencies ADD CONSTRAINT incident_agencies_pkey PRIMARY KEY (id);
+ALTER TABLE incident_agencies ADD CONSTRAINT incident_agencies_agency_id_fkey FOREIGN KEY (agency_id) REFERENCES agencies(id) ON DELETE SET NULL;
+ALTER TABLE incident_agencies ADD CONSTRAINT incident_agencies_incident_id_fkey FOREIGN KEY (incident_id) REFERENCES incidents(id) ON DELETE CASCADE;
 ALTER TABLE incident_events ADD CONSTRAINT incident_events_pkey PRIMARY KEY (incident_id, event_id);
 ALTER TABLE incident_events ADD CONSTRAINT incident_events_incident_id_fkey FOREIGN KEY (incident_id) REFERENCES incidents(id) ON DELETE CASCADE;
 ALTER TABLE incident_images ADD CONSTRAINT incident_images_pkey PRIMARY KEY (incident_id, sha256);
 ALTER TABLE incident_images ADD CONSTRAINT incident_images_incident_id_fkey FOREIGN KEY (incident_id) REFERENCES incidents(id) ON DELETE CASCADE;
 ALTER TABLE incident_images ADD CONSTRAINT incident_images_sha256_fkey FOREIGN KEY (sha256) REFERENCES images(sha256);
+ALTER TABLE incident_steps ADD CONSTRAINT incident_steps_pkey PRIMARY KEY (incident_id, plan_id, version, key);
+ALTER TABLE incident_steps ADD CONSTRAINT incident_steps_incident_id_fkey FOREIGN KEY (incident_id) REFERENCES incidents(id) ON DELETE CASCADE;
+ALTER TABLE incident_steps ADD CONSTRAINT incident_steps_state_check CHECK ((state = ANY (ARRAY['DONE'::text, 'SKIPPED'::text])));
 ALTER TABLE incident_timeline ADD CONSTRAINT incident_timeline_pkey PRIMARY KEY (id);
 ALTER TABLE incident_timeline ADD CONSTRAINT incident_timeline_incident_id_fkey FOREIGN KEY (incident_id) REFERENCES incidents(id) ON DELETE CASCADE;
 ALTER TABLE incident_work ADD CONSTRAINT incident_work_pkey PRIMARY KEY (incident_id);
 ALTER TABLE incident_work ADD CONSTRAINT incident_work_incident_id_fkey FOREIGN KEY (incident_id) REFERENCES incidents(id) ON DELETE CASCADE;
+ALTER TABLE incident_work ADD CONSTRAINT incident_work_merged_into_fkey FOREIGN KEY (merged_into) REFERENCES incidents(id) ON DELETE SET NULL;
 ALTER TABLE incident_work ADD CONSTRAINT incident_work_secondary_of_fkey FOREIGN KEY (secondary_of) REFERENCES incidents(id) ON DELETE SET NULL;
 ALTER TABLE incident_work ADD CONSTRAINT incident_work_injured_check CHECK ((injured = ANY (ARRAY['NONE'::text, 'MINOR'::text, 'SERIOUS'::text, 'FATAL'::text])));
 ALTER TABLE incidents ADD CONSTRAINT incidents_pkey PRIMARY KEY (id);
@@ -1497,11 +1569,14 @@ ALTER TABLE measuring_points ADD CONSTRAINT measuring_points_bearing_check CHECK
 ALTER TABLE measuring_points ADD CONSTRAINT measuring_points_check CHECK ((valid_until > valid_from));
 ALTER TABLE measuring_points ADD CONSTRAINT measuring_points_lanes_check CHECK (((lanes >= 1) AND (lanes <= 12)));
 ALTER TABLE notices ADD CONSTRAINT notices_pkey PRIMARY KEY (id);
-ALTER TABLE notices ADD CONSTRAINT notices_kind_check CHECK ((kind = ANY (ARRAY['FIRST'::text, 'CHANGED'::text, 'REPEAT'::text, 'ESCALATED'::text, 'CLEARED'::text, 'SUMMARY'::text, 'TEST'::text])));
+ALTER TABLE notices ADD CONSTRAINT notices_kind_check CHECK ((kind = ANY (ARRAY['FIRST'::text, 'CHANGED'::text, 'REPEAT'::text, 'ESCALATED'::text, 'CLEARED'::text, 'SUMMARY'::text, 'TEST'::text, 'PLAN'::text]))) NOT VALID;
 ALTER TABLE notices ADD CONSTRAINT notices_status_check CHECK ((status = ANY (ARRAY['PENDING'::text, 'SENT'::text, 'FAILED'::text, 'DROPPED'::text])));
 ALTER TABLE oidc_logins ADD CONSTRAINT oidc_logins_pkey PRIMARY KEY (key_hash);
 ALTER TABLE oidc_logins ADD CONSTRAINT oidc_logins_user_id_fkey FOREIGN KEY (user_id) REFERENCES users(id) ON DELETE CASCADE;
 ALTER TABLE password_resets ADD CONSTRAINT password_resets_pkey PRIMARY KEY (token_hash);
+ALTER TABLE plan_versions ADD CONSTRAINT plan_versions_pkey PRIMARY KEY (plan_id, version);
+ALTER TABLE plans ADD CONSTRAINT plans_pkey PRIMARY KEY (id);
+ALTER TABLE plans ADD CONSTRAINT plans_min_severity_check CHECK (((min_severity >= 1) AND (min_severity <= 4)));
 ALTER TABLE plate_keys ADD CONSTRAINT plate_keys_pkey PRIMARY KEY (only_row);
 ALTER TABLE plate_keys ADD CONSTRAINT plate_keys_only_row_check CHECK (only_row);
 ALTER TABLE policies ADD CONSTRAINT policies_pkey PRIMARY KEY (id);
@@ -1658,9 +1733,12 @@ CREATE INDEX hotlist_near_of_entry ON public.hotlist_near USING btree (hotlist_i
 CREATE INDEX hotlist_staged_by_entry ON public.hotlist_staged USING btree (import_id, id, line DESC);
 CREATE UNIQUE INDEX hotlists_by_name ON public.hotlists USING btree (gantry_fold(name)) WHERE (deleted_at IS NULL);
 CREATE INDEX images_by_segment ON public.images USING btree (segment) WHERE (segment IS NOT NULL);
+CREATE INDEX incident_agencies_of_agency ON public.incident_agencies USING btree (agency_id) WHERE (agency_id IS NOT NULL);
+CREATE INDEX incident_agencies_of_incident ON public.incident_agencies USING btree (incident_id, added_at);
 CREATE INDEX incident_events_by_event ON public.incident_events USING btree (event_id);
 CREATE INDEX incident_images_by_image ON public.incident_images USING btree (sha256);
 CREATE INDEX incident_timeline_of_incident ON public.incident_timeline USING btree (incident_id, id);
+CREATE INDEX incident_work_by_merged ON public.incident_work USING btree (merged_into) WHERE (merged_into IS NOT NULL);
 CREATE INDEX incident_work_by_primary ON public.incident_work USING btree (secondary_of) WHERE (secondary_of IS NOT NULL);
 CREATE INDEX incidents_by_opening ON public.incidents USING btree (opened_at, id);
 CREATE INDEX incidents_by_status ON public.incidents USING btree (status, opened_at, id);

@@ -19,6 +19,14 @@ export const incidentActions = [
   'setTimes',
   'setLanes',
   'setFacts',
+  'addAgency',
+  'updateAgency',
+  'removeAgency',
+  'setPlan',
+  'completeStep',
+  'skipStep',
+  'takeOver',
+  'merge',
 ] as const;
 
 /**
@@ -46,6 +54,15 @@ export function codeOfTime(time: IncidentTime): string {
   return `T${incidentTimes.indexOf(time)}`;
 }
 
+/** Kinds of steps of response plans. */
+export const stepKinds = ['DO', 'CALL', 'NOTIFY', 'CHECK_CAMERA', 'RECORD_TIME'] as const;
+
+export const agencyKinds = ['POLICE', 'FIRE', 'MEDICAL', 'TOW', 'ROAD', 'OTHER'] as const;
+
+/** The times of a unit of an agency at an incident, in their order. */
+export const agencyTimes = ['notifiedAt', 'dispatchedAt', 'arrivedAt', 'leftAt'] as const;
+export type AgencyTime = (typeof agencyTimes)[number];
+
 export const laneStates = ['OPEN', 'CLOSED', 'SHIFTED', 'UNKNOWN'] as const;
 export type LaneState = (typeof laneStates)[number];
 
@@ -54,12 +71,19 @@ export const injuries = ['NONE', 'MINOR', 'SERIOUS', 'FATAL'] as const;
 
 /** What only adds to the record of an incident, and overwrites nothing that somebody else may be editing. */
 export const recordingActions = [
+  'setPlan',
+  'completeStep',
+  'skipStep',
+  'takeOver',
   'attachEvent',
   'addNote',
   'verify',
   'setTimes',
   'setLanes',
   'setFacts',
+  'addAgency',
+  'updateAgency',
+  'removeAgency',
 ] as const;
 
 type Action = (typeof incidentActions)[number];
@@ -105,6 +129,32 @@ export const incidentStates = {
     RESOLVED: 'RESOLVED',
     CLOSED: 'CLOSED',
   },
+  addAgency: { OPEN: 'OPEN', ACKNOWLEDGED: 'ACKNOWLEDGED', IN_PROGRESS: 'IN_PROGRESS', RESOLVED: 'RESOLVED' },
+  updateAgency: {
+    OPEN: 'OPEN',
+    ACKNOWLEDGED: 'ACKNOWLEDGED',
+    IN_PROGRESS: 'IN_PROGRESS',
+    RESOLVED: 'RESOLVED',
+    CLOSED: 'CLOSED',
+  },
+  removeAgency: {
+    OPEN: 'OPEN',
+    ACKNOWLEDGED: 'ACKNOWLEDGED',
+    IN_PROGRESS: 'IN_PROGRESS',
+    RESOLVED: 'RESOLVED',
+  },
+  setPlan: { OPEN: 'OPEN', ACKNOWLEDGED: 'ACKNOWLEDGED', IN_PROGRESS: 'IN_PROGRESS' },
+  completeStep: {
+    OPEN: 'OPEN',
+    ACKNOWLEDGED: 'ACKNOWLEDGED',
+    IN_PROGRESS: 'IN_PROGRESS',
+    RESOLVED: 'RESOLVED',
+  },
+  skipStep: { OPEN: 'OPEN', ACKNOWLEDGED: 'ACKNOWLEDGED', IN_PROGRESS: 'IN_PROGRESS', RESOLVED: 'RESOLVED' },
+  // Another incident was merged into it.
+  takeOver: { OPEN: 'OPEN', ACKNOWLEDGED: 'ACKNOWLEDGED', IN_PROGRESS: 'IN_PROGRESS', RESOLVED: 'RESOLVED' },
+  // It was merged into another one.
+  merge: { OPEN: 'CLOSED', ACKNOWLEDGED: 'CLOSED', IN_PROGRESS: 'CLOSED', RESOLVED: 'CLOSED' },
 } as const satisfies Record<Action, Partial<Record<Status, Status>>>;
 
 /** Whether a role may change only incidents that are assigned to the user or to nobody. */

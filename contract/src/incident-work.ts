@@ -1,11 +1,13 @@
 import { z } from 'zod';
 import { id } from './id.ts';
-import { incidentTimes, injuries, laneStates, settableTimes } from './incident-states.ts';
+import { agencyKinds, incidentTimes, injuries, laneStates, settableTimes } from './incident-states.ts';
 import { MAX_LANES } from './movements.ts';
 import { person } from './person.ts';
-import { optionalText, trimmedText } from './text.ts';
+import { planStep } from './plan-steps.ts';
+import { showsPlate } from './plate-fields.ts';
+import { editableText, optionalText, trimmedText } from './text.ts';
 import { timeInput } from './time.ts';
-import { pointDirections } from './values.ts';
+import { pointDirections, sensorStatuses } from './values.ts';
 
 // What is recorded while an incident is worked on: times, lanes and facts.
 
@@ -18,11 +20,13 @@ export const incidentTimeEntry = z.object({
   source: z
     .enum(['SET', 'DERIVED'])
     .nullable()
-    .describe('SET: a person said so. DERIVED: from the opening, or the states of lanes.'),
+    .describe('SET: a person said so. DERIVED: from the opening, the states of lanes, or the agencies.'),
   conflict: z
-    .string()
+    .object({ at: z.date(), other: z.enum(incidentTimes) })
     .nullable()
-    .describe('Why a time that could be derived is not taken: it would come before or after another one.'),
+    .describe(
+      'A time that could be derived but is not taken, because it would not be in order with the other one.',
+    ),
 });
 export type IncidentTimeEntry = z.infer<typeof incidentTimeEntry>;
 
@@ -54,6 +58,23 @@ export const incidentFacts = z.object({
 });
 export type IncidentFacts = z.infer<typeof incidentFacts>;
 
+/** Maximum number of units that are called to one incident. */
+export const MAX_CALLED_AGENCIES = 50;
+
+const calledAgency = z.object({
+  id: z.string().describe('The id of this entry, as `entryId` of incidents.updateAgency.'),
+  agencyId: z.string().nullable().describe('null if the agency was deleted.'),
+  name: z.string(),
+  kind: z.enum(agencyKinds),
+  unit: z.string().nullable(),
+  phone: z.string().nullable().describe('That of the agency as it is now.'),
+  notifiedAt: z.date().nullable(),
+  dispatchedAt: z.date().nullable(),
+  arrivedAt: z.date().nullable(),
+  leftAt: z.date().nullable(),
+});
+export type CalledAgency = z.infer<typeof calledAgency>;
+
 /** Maximum number of changes of lanes in one answer. */
 export const MAX_LANE_HISTORY = 200;
 
@@ -72,6 +93,28 @@ export const incidentWork = incidentFacts.extend({
   laneHistory: z
     .array(laneEntry)
     .describe(`How they were, oldest first: the last ${MAX_LANE_HISTORY} changes.`),
+  agencies: z.array(calledAgency).describe('The agencies that were called, in that order.'),
+  plan: z
+    .object({
+      planId: z.string(),
+      version: z.number().describe('The version that the incident got; later ones do not change it.'),
+      name: z.string(),
+      steps: z.array(
+        planStep.extend({
+          state: z.enum(['OPEN', 'DONE', 'SKIPPED']),
+          reason: z.string().nullable().describe('Why it was skipped.'),
+          by: person.nullable(),
+          at: z.date().nullable(),
+          dueAt: z.date().nullable(),
+        }),
+      ),
+    })
+    .nullable()
+    .describe('The response plan; null if there is none.'),
+  mergedInto: incidentLink
+    .nullable()
+    .describe('The incident into which this one was merged. It has the events, notes, images and agencies.'),
+  mergedFrom: z.array(incidentLink).describe('Incidents that were merged into this one, at most 50.'),
   secondaryOf: incidentLink.nullable().describe('The incident of which this one is a consequence.'),
   secondaries: z.array(incidentLink).describe('Incidents that are a consequence of this one, at most 50.'),
 });
@@ -133,6 +176,61 @@ export const setLanesInput = z.object({
 });
 export type SetLanesInput = z.infer<typeof setLanesInput>;
 
+const cameraNear = z.object({
+  sensorId: z.string(),
+  name: z.string(),
+  status: z.enum(sensorStatuses),
+  direction: z.string().nullable(),
+  distance: z.number().describe('Metres.'),
+  image: showsPlate(
+    'empty',
+    z
+      .object({
+        eventId: z.string(),
+        address: z.string().describe('As in `images` of events.'),
+        at: z.date(),
+      })
+      .nullable()
+      .describe('The newest image of its events, not older than ten minutes; null if there is none.'),
+  ),
+});
+export type CameraNear = z.infer<typeof cameraNear>;
+export const camerasNear = z.object({ cameras: z.array(cameraNear) });
+
+export const setPlanInput = z.object({ id, planId: id.nullable().describe('null for none.') });
+
+const stepKey = z.string().min(1).max(40).describe('The key of a step of `work.plan`.');
+export const stepInput = z.object({ id, key: stepKey, note: optionalText(2000) });
+export type StepInput = z.infer<typeof stepInput>;
+export const skipStepInput = z.object({ id, key: stepKey, reason: trimmedText(500, 1) });
+export const previewStepNoticeInput = z.object({ id, key: stepKey });
+
+export const stepNotice = z.object({
+  agency: z.string(),
+  to: z.string().describe('The e-mail address of the agency.'),
+  subject: z.string(),
+  text: z.string(),
+});
+export type StepNotice = z.infer<typeof stepNotice>;
+
+export const sendStepNoticeInput = z.object({
+  id,
+  key: stepKey,
+  to: z
+    .string()
+    .min(1)
+    .max(320)
+    .describe('The address as it was shown; if it has changed since, nothing is sent (CONFLICT).'),
+  subject: trimmedText(200, 1),
+  text: trimmedText(5000, 1),
+});
+
+export const mergeIncidentsInput = z.object({
+  id: id.describe('The incident that is merged into the other one, and closed.'),
+  into: id.describe('The incident that stays.'),
+});
+export type MergeIncidentsInput = z.infer<typeof mergeIncidentsInput>;
+
 export const setFactsInput = z.object({
   id,
   injured: z.enum(injuries).nullable().optional().describe('The worst injury.'),
@@ -151,6 +249,33 @@ export const setFactsInput = z.object({
     ),
 });
 export type SetFactsInput = z.infer<typeof setFactsInput>;
+
+const unit = optionalText(50).describe('The name of the unit, such as its call sign.');
+const agencyTime = z
+  .union([z.literal('now'), timeInput], USE_ISO_OR_NOW)
+  .nullable()
+  .optional()
+  .describe('An ISO 8601 time not after now, or `now`. The times of a unit must be in order.');
+const timesOfAgency = {
+  notifiedAt: agencyTime,
+  dispatchedAt: agencyTime,
+  arrivedAt: agencyTime,
+  leftAt: agencyTime,
+};
+
+export const addAgencyInput = z.object({ id, agencyId: id, unit, ...timesOfAgency });
+export type AddAgencyInput = z.infer<typeof addAgencyInput>;
+
+const entryId = id.describe('The id of the entry in `work.agencies` of incidents.getById.');
+export const updateCalledInput = z.object({
+  id,
+  entryId,
+  unit: editableText(50).describe('The name of the unit, such as its call sign.'),
+  ...timesOfAgency,
+});
+export type UpdateCalledInput = z.infer<typeof updateCalledInput>;
+
+export const removeCalledInput = z.object({ id, entryId });
 
 const clearance = z.object({
   count: z.number().describe('Number of incidents of which it is known.'),

@@ -19,7 +19,7 @@ export interface NoticedAlarm {
 }
 
 export interface NoticeContent {
-  readonly kind: Exclude<NoticeKind, 'TEST'>;
+  readonly kind: Exclude<NoticeKind, 'TEST' | 'PLAN'>;
   readonly severity: Severity;
   readonly policyName: string;
   /** The alarms that are listed, most urgent first. */

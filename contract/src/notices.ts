@@ -281,8 +281,10 @@ export const reachedBy: Readonly<Partial<Record<ChannelKind, ContactKind>>> = {
 // Notices.
 
 export const noticeKind = z
-  .enum(['FIRST', 'CHANGED', 'REPEAT', 'ESCALATED', 'CLEARED', 'SUMMARY', 'TEST'])
-  .describe('TEST: by `channels.test`. The others are the messages about a group of alarms.');
+  .enum(['FIRST', 'CHANGED', 'REPEAT', 'ESCALATED', 'CLEARED', 'SUMMARY', 'TEST', 'PLAN'])
+  .describe(
+    'TEST: by `channels.test`. PLAN: by a step of a response plan. The others are the messages about a group of alarms.',
+  );
 export type NoticeKind = z.infer<typeof noticeKind>;
 export const noticeStatus = z
   .enum(['PENDING', 'SENT', 'FAILED', 'DROPPED'])

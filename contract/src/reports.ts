@@ -59,6 +59,7 @@ const reportFilterFields = z.object({
   sensorType: sensorType.optional(),
   incidentType: incidentType.optional(),
   incidentStatus: incidentStatus.optional(),
+  incidentId: storedId.optional(),
 });
 const storedFilters = reportFilterFields.extend({ lane: storedLane, direction: storedDirection });
 export type ReportFilters = z.infer<typeof reportFilterFields>;
@@ -295,6 +296,12 @@ export const createScheduleInput = z
   })
   .superRefine((schedule, ctx) => {
     refuseFiltersOutOfPlace(schedule, ctx);
+    if (schedule.kind === 'INCIDENT_CHRONOLOGY')
+      ctx.addIssue({
+        code: 'custom',
+        path: ['kind'],
+        message: 'A chronology is made once: use reports.generate',
+      });
     const missing = missingDay(schedule);
     if (missing !== null) {
       ctx.addIssue({ code: 'custom', path: [missing], message: `Set ${missing} for ${schedule.every}` });
@@ -363,4 +370,6 @@ function refuseFiltersOutOfPlace({ kind, filters }: Filtered, ctx: z.RefinementC
       message: `A report of the kind ${kind} cannot be filtered by ${name}`,
     });
   }
+  if (kind === 'INCIDENT_CHRONOLOGY' && filters.incidentId === undefined)
+    ctx.addIssue({ code: 'custom', path: ['filters', 'incidentId'], message: 'Name the incident' });
 }

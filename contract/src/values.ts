@@ -93,6 +93,7 @@ export const reportKinds = [
   'TRAFFIC',
   'INCIDENTS',
   'INCIDENT_PERFORMANCE',
+  'INCIDENT_CHRONOLOGY',
   'SENSOR_HEALTH',
   'DAILY_SUMMARY',
 ] as const;
@@ -106,6 +107,7 @@ export const featureOfReport: { readonly [Kind in (typeof reportKinds)[number]]?
     TRAFFIC: 'traffic',
     INCIDENTS: 'incidents',
     INCIDENT_PERFORMANCE: 'incidents',
+    INCIDENT_CHRONOLOGY: 'incidents',
   };
 
 /** The filters that apply to each kind of report; others are refused. */
@@ -124,6 +126,7 @@ export const filtersOfKind = {
   TRAFFIC: ['vehicleType', 'sensorId', 'locationId'],
   INCIDENTS: ['severity', 'sensorId', 'locationId', 'incidentType', 'incidentStatus'],
   INCIDENT_PERFORMANCE: ['severity', 'sensorId', 'locationId', 'incidentType'],
+  INCIDENT_CHRONOLOGY: ['incidentId'],
   SENSOR_HEALTH: ['sensorId', 'locationId', 'sensorType'],
   DAILY_SUMMARY: [],
 } as const satisfies Record<(typeof reportKinds)[number], readonly string[]>;

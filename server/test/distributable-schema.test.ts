@@ -98,6 +98,7 @@ describe('the steps to a cluster', () => {
     );
     expect(local).toEqual([
       'activity',
+      'agencies',
       'alarm_evaluation',
       'alarm_groups',
       'alarm_rules',
@@ -140,8 +141,10 @@ describe('the steps to a cluster', () => {
       'image_checks',
       'image_segments',
       'images',
+      'incident_agencies',
       'incident_events',
       'incident_images',
+      'incident_steps',
       'incident_timeline',
       'incident_work',
       'incidents',
@@ -153,6 +156,8 @@ describe('the steps to a cluster', () => {
       'notices',
       'oidc_logins',
       'password_resets',
+      'plan_versions',
+      'plans',
       'plate_keys',
       'policies',
       'recovery_codes',

@@ -20,6 +20,8 @@ const planted = {
   locationId: '',
   eventId: '',
   incidentId: '',
+  agencyId: '',
+  planId: '',
   entryId: '',
   alertId: '',
   alarmId: '',
@@ -124,6 +126,14 @@ beforeAll(async () => {
   const { timeline } = await gantry.ok('incidents.getById', { id: planted.incidentId }, { token: admin });
   planted.noteImage = timeline.at(-1).details.images[0];
 
+  const desk = { name: 'Desk', kind: 'OTHER', email: 'desk@city.example' };
+  const { id: agencyId } = await gantry.ok('agencies.create', desk, { token: admin });
+  const step = { key: 'call', text: 'Call the desk', kind: 'NOTIFY', agencyId };
+  const plan = await gantry.ok('plans.create', { name: 'Plan', steps: [step] }, { token: admin });
+  await gantry.ok('incidents.setPlan', { id: planted.incidentId, planId: plan.id }, { token: admin });
+  planted.agencyId = agencyId;
+  planted.planId = plan.id;
+
   const mapping = '{"plate": body.plate}';
   const connection = await connect(gantry, 'mapped', { options: { mapping } });
   planted.connectionId = connection.id;
@@ -173,6 +183,10 @@ const inputs = (): Partial<Record<ProcedurePath, Input>> => {
     'events.review': { id, decision: 'CONFIRMED' },
     'events.markAsProcessed': { id },
     'incidents.getById': { id: incidentId },
+    'incidents.getCameras': { id: incidentId },
+    'agencies.getById': { id: planted.agencyId },
+    'plans.getById': { id: planted.planId },
+    'incidents.getStepNotice': { id: incidentId, key: 'call' },
     'incidents.acknowledge': { id: incidentId },
     'incidents.update': { id: incidentId, lanesBlocked: 1 },
     'incidents.attachEvent': { id: incidentId, eventId: id },

@@ -98,7 +98,7 @@ describe('the life of an incident', () => {
     expect(closed.resolvedAt < closed.closedAt).toBe(true);
 
     const detail = await ok('getById', { id });
-    expect(Object.keys(detail).sort()).toEqual([...KEYS, 'eventCount', 'events', 'timeline'].sort());
+    expect(Object.keys(detail).sort()).toEqual([...KEYS, 'eventCount', 'events', 'timeline', 'work'].sort());
     expect(detail).toMatchObject({ ...closed, eventCount: 1, events: [{ id: eventId }] });
     const times = detail.timeline.map(({ at }: { at: string }) => at);
     expect(times).toEqual([...times].sort());
@@ -469,6 +469,15 @@ describe('incidents.getStats', () => {
       byType: incidentType.options.map((type) => ({ type, count: 0 })),
       meanTimeToAcknowledge: null,
       meanTimeToResolve: null,
+      performance: expect.objectContaining({
+        overall: {
+          incidents: 0,
+          roadwayClearance: { count: 0, median: null, percentile90: null },
+          incidentClearance: { count: 0, median: null, percentile90: null },
+        },
+        byRoad: [],
+        falseAlarms: { total: 0, bySensor: [] },
+      }),
     });
   });
 

@@ -45,7 +45,7 @@ const deliveriesSearch = {
 /** Query parameters of the messages about alarms, named like the input of `notices.getAll`. */
 const noticesSearch = {
   status: oneOf(['PENDING', 'SENT', 'FAILED', 'DROPPED']),
-  kind: oneOf(['FIRST', 'CHANGED', 'REPEAT', 'ESCALATED', 'CLEARED', 'SUMMARY', 'TEST']),
+  kind: oneOf(['FIRST', 'CHANGED', 'REPEAT', 'ESCALATED', 'CLEARED', 'SUMMARY', 'TEST', 'PLAN']),
   sortOrder: oneOf(sortOrders),
   /** Id of the message whose details are shown. */
   notice: text(),
@@ -152,6 +152,18 @@ const calendar = createRoute({
   validateSearch: readSearch({ year }),
   component: lazyPage(() => import('../pages/administration/calendar/calendar-page.tsx'), 'CalendarPage'),
 });
+const agencies = createRoute({
+  getParentRoute: () => administration,
+  path: '/agencies',
+  validateSearch: readSearch({}),
+  component: lazyPage(() => import('../pages/administration/agencies/agencies-page.tsx'), 'AgenciesPage'),
+});
+const plans = createRoute({
+  getParentRoute: () => administration,
+  path: '/plans',
+  validateSearch: readSearch({}),
+  component: lazyPage(() => import('../pages/administration/plans/plans-page.tsx'), 'PlansPage'),
+});
 const settings = createRoute({
   getParentRoute: () => administration,
   path: '/settings',
@@ -193,6 +205,8 @@ export const administrationRoutes = administration.addChildren([
   holds,
   backups,
   calendar,
+  agencies,
+  plans,
   settings,
   system,
   doctor,

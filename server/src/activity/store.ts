@@ -22,6 +22,9 @@ export type ActivityAction =
   | `events.${'markAsProcessed' | 'markAsArchived' | 'undoArchive' | 'review' | 'undoReview' | 'delete' | 'lookUpPlate'}`
   | `incidents.${'create' | 'update' | 'acknowledge' | 'assign' | 'start' | 'resolve' | 'reopen' | 'close' | 'addNote' | 'attachEvent'}`
   | `incidents.${'verify' | 'rejectFalse' | 'setTimes' | 'setLanes' | 'setFacts'}`
+  | `incidents.${'addAgency' | 'updateAgency' | 'removeAgency' | 'takeOver' | 'merge'}`
+  | `incidents.${'setPlan' | 'completeStep' | 'skipStep'}`
+  | `${'agencies' | 'plans'}.${'create' | 'update' | 'delete'}`
   | `watchlist.${'create' | 'update' | 'delete' | 'acknowledgeAlert' | 'undoAcknowledgeAlert'}`
   | `hotlists.${'create' | 'update' | 'delete' | 'addEntry' | 'updateEntry' | 'endEntry' | 'stage' | 'applyImport' | 'cancelImport' | 'revert' | 'lookBack' | 'cancelLookBack'}`
   | `hits.${'confirm' | 'reject' | 'setOutcome'}`

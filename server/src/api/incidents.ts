@@ -1,10 +1,21 @@
 import { byId } from '@gantry/contract/id';
 import { changesOnlyOwnIncidents } from '@gantry/contract/incident-states';
 import {
+  addAgencyInput,
+  camerasNear,
+  mergeIncidentsInput,
+  previewStepNoticeInput,
   rejectFalseInput,
+  removeCalledInput,
+  sendStepNoticeInput,
   setFactsInput,
   setLanesInput,
+  setPlanInput,
   setTimesInput,
+  skipStepInput,
+  stepInput,
+  stepNotice,
+  updateCalledInput,
   verifyIncidentInput,
 } from '@gantry/contract/incident-work';
 import {
@@ -27,7 +38,10 @@ import {
 } from '@gantry/contract/incidents';
 import { permissions } from '@gantry/contract/permissions';
 import { keepNoteImages } from '../images/images.ts';
+import { addAgency, removeCalledAgency, updateCalledAgency } from '../incidents/agencies.ts';
+import { findCamerasNear } from '../incidents/cameras-store.ts';
 import { getIncidentStats } from '../incidents/list-store.ts';
+import { mergeIncidents } from '../incidents/merge.ts';
 import { listCandidates } from '../incidents/references-store.ts';
 import {
   addNote,
@@ -41,7 +55,10 @@ import {
   viewIncident,
   viewIncidents,
 } from '../incidents/service.ts';
+import { completeStep, previewStepNotice, sendStepNotice, setPlan, skipStep } from '../incidents/steps.ts';
+import { getIncidentRow } from '../incidents/store.ts';
 import { rejectFalse, setFacts, setLanes, setTimes, verifyIncident } from '../incidents/work.ts';
+import { sendLetter } from '../notices/channels.ts';
 import { resolveInterval } from '../platform/time.ts';
 import { messagesOf } from '../rpc/messages.ts';
 import { allowed, pageOf, router } from './procedures.ts';
@@ -78,6 +95,18 @@ export const incidentsRouter = router({
     .query(({ ctx: { app }, input }) =>
       getIncidentStats(app.db, resolveInterval(input, app.settings.current().timezone)),
     ),
+
+  getCameras: permitted
+    .meta({
+      summary: 'List the cameras within 1 km of an incident, with their newest images',
+      notes:
+        'At most 4: those of the direction of its location first, then the nearest. A camera is a sensor of the type CAMERA that has coordinates, or whose location has.',
+    })
+    .input(byId)
+    .output(camerasNear)
+    .query(async ({ ctx: { app }, input }) => ({
+      cameras: await findCamerasNear(app.db, await getIncidentRow(app.db, input.id), app.clock.now()),
+    })),
 
   getAssignees: permitted
     .meta({ summary: 'List the users to whom the caller can assign incidents' })
@@ -219,4 +248,78 @@ export const incidentsRouter = router({
     .input(setFactsInput)
     .output(incident)
     .mutation(({ ctx, input }) => setFacts(ctx, input)),
+
+  addAgency: permitted
+    .meta({
+      summary: 'Call an agency, or one of its units, to an incident',
+      notes: `T3 and T4 are derived from the first unit that was dispatched and that arrived, T6 from the last that left. This notifies nobody. ${WHO}`,
+    })
+    .input(addAgencyInput)
+    .output(incident)
+    .mutation(({ ctx, input }) => addAgency(ctx, input)),
+
+  updateAgency: permitted
+    .meta({
+      summary: 'Set when a unit was notified, dispatched, arrived and left',
+      notes: `Only the given fields change; null clears a time. Times in the wrong order are refused, with both (BAD_REQUEST). ${WHO}`,
+    })
+    .input(updateCalledInput)
+    .output(incident)
+    .mutation(({ ctx, input }) => updateCalledAgency(ctx, input)),
+
+  removeAgency: permitted
+    .meta({ summary: 'Remove a unit that was called by mistake', notes: WHO })
+    .input(removeCalledInput)
+    .output(incident)
+    .mutation(({ ctx, input }) => removeCalledAgency(ctx, input)),
+
+  merge: permitted
+    .meta({
+      summary: 'Merge an incident into another one that is about the same',
+      notes: `Its events, notes, images and agencies move to the other one, which is returned. It is closed, stays readable, and \`work.mergedInto\` points to the other one. It cannot be taken back. ${WHO}`,
+    })
+    .input(mergeIncidentsInput)
+    .output(incident)
+    .mutation(({ ctx, input }) => mergeIncidents(ctx, input)),
+
+  setPlan: permitted
+    .meta({
+      summary: 'Give an incident another response plan, or none',
+      notes: `The incident gets the present version, whose steps are open unless they were done in it. ${WHO}`,
+    })
+    .input(setPlanInput)
+    .output(incident)
+    .mutation(({ ctx, input }) => setPlan(ctx, input)),
+
+  completeStep: permitted
+    .meta({
+      summary: 'Record that a step of the response plan is done',
+      notes: `A step of the kind RECORD_TIME sets its time to now, unless somebody has set it. ${WHO}`,
+    })
+    .input(stepInput)
+    .output(incident)
+    .mutation(({ ctx, input }) => completeStep(ctx, input)),
+
+  skipStep: permitted
+    .meta({ summary: 'Record why a step of the response plan is not done', notes: WHO })
+    .input(skipStepInput)
+    .output(incident)
+    .mutation(({ ctx, input }) => skipStep(ctx, input)),
+
+  getStepNotice: permitted
+    .meta({ summary: 'Get what a NOTIFY step would send, and to whom' })
+    .input(previewStepNoticeInput)
+    .output(stepNotice)
+    .query(({ ctx, input }) => previewStepNotice(ctx, input)),
+
+  sendStepNotice: permitted
+    .meta({
+      summary: 'Send the notice of a NOTIFY step, and complete the step',
+      notes: `It is sent by the first enabled channel for e-mail, with the given subject and text, and is in \`notices.getAll\` with the kind PLAN. Of two who send it at once, one does. ${WHO}`,
+    })
+    .input(sendStepNoticeInput)
+    .output(incident)
+    .mutation(({ ctx, input }) =>
+      sendStepNotice(ctx, input, (tx, letter) => sendLetter(ctx.app, tx, letter)),
+    ),
 });

@@ -1,3 +1,4 @@
+import { agenciesRouter } from './agencies.ts';
 import { alarmRulesRouter, alarmsRouter, policiesRouter, silencesRouter } from './alarms.ts';
 import { apiTokensRouter, authRouter, secondFactorRouter } from './auth.ts';
 import { calendarsRouter } from './calendars.ts';
@@ -12,6 +13,7 @@ import { incidentsRouter } from './incidents.ts';
 import { liveRouter } from './live.ts';
 import { locationsRouter } from './locations.ts';
 import { noticesRouter } from './notices.ts';
+import { plansRouter } from './plans.ts';
 import { assignmentsRouter, pointsRouter } from './points.ts';
 import { router } from './procedures.ts';
 import { reportsRouter } from './reports.ts';
@@ -48,6 +50,8 @@ export const appRouter = router({
   notices: noticesRouter,
   rotas: rotasRouter,
   incidents: incidentsRouter,
+  agencies: agenciesRouter,
+  plans: plansRouter,
   watchlist: watchlistRouter,
   hotlists: hotlistsRouter,
   hits: hitsRouter,

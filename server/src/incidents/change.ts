@@ -25,6 +25,7 @@ import {
   recordTimeline,
   type Unseen,
 } from './timeline-store.ts';
+import { findMergedInto } from './work-store.ts';
 
 /** Each action as a participle: "Anna Kern acknowledged this incident", "it can be acknowledged". */
 const done: Record<IncidentAction | 'create', string> = {
@@ -43,6 +44,14 @@ const done: Record<IncidentAction | 'create', string> = {
   setTimes: 'given times',
   setLanes: 'given states of lanes',
   setFacts: 'given facts',
+  addAgency: 'given agencies',
+  updateAgency: 'given times of agencies',
+  removeAgency: 'relieved of agencies',
+  setPlan: 'given a plan',
+  completeStep: 'given finished steps',
+  skipStep: 'given skipped steps',
+  takeOver: 'given what another one had',
+  merge: 'merged',
 };
 
 /** The actions that a refusal offers instead; what is only recorded is possible in nearly every state. */
@@ -193,6 +202,7 @@ export async function changeIncident(
   const requiredAssignee = changesOnlyOwnIncidents(ctx.actor.role) ? ctx.actor.id : undefined;
   const command = { ...wanted, requiredAssignee };
   const before = await lockIncident(tx, id);
+  await refuseIfMerged(tx, before.id);
   const after = await applyCommand(tx, before.id, command);
   if (after === null) await refuseIfAgainstRules(tx, before, command);
   const current = after ?? before;
@@ -219,7 +229,18 @@ export async function requireAllowed(
   action: IncidentAction,
 ): Promise<void> {
   const requiredAssignee = changesOnlyOwnIncidents(actor.role) ? actor.id : undefined;
+  await refuseIfMerged(tx, row.id);
   await refuseIfAgainstRules(tx, row, { action, requiredAssignee });
+}
+
+/** @throws AppError `conflict` when the incident was merged into another one, which it names */
+async function refuseIfMerged(tx: Transaction, id: string): Promise<void> {
+  const into = await findMergedInto(tx, id);
+  if (into)
+    throw new AppError(
+      'conflict',
+      `This incident was merged into “${into.title}” (${into.id}): change that one`,
+    );
 }
 
 /**

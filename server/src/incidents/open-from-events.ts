@@ -15,6 +15,7 @@ import {
   lockIncidentsOf,
   lockOpenIncidents,
 } from './opening-store.ts';
+import { choosePlans } from './plans-store.ts';
 import {
   type Attachment,
   attachEvents,
@@ -141,6 +142,10 @@ async function open(tx: Executor, opening: readonly Assigned[]): Promise<Inciden
   if (opening.length === 0) return [];
   const opened = await insertIncidents(tx, await incidentsOf(tx, opening));
   await attachEvents(tx, attachmentsOf(opening));
+  await choosePlans(
+    tx,
+    opened.map(({ id }) => id),
+  );
   const eventOf = new Map(opening.map(({ incidentId, row }) => [incidentId, row.id]));
   await recordTimeline(
     tx,

@@ -20,7 +20,9 @@ import { resolveInterval } from '../platform/time.ts';
 import { type FollowContext, follow, type StreamMessage } from '../realtime/follow.ts';
 import { assigneeRefusal, changeIncident, type IncidentContext, recordCommand, unseenBy } from './change.ts';
 import { listIncidents } from './list-store.ts';
+import { choosePlans } from './plans-store.ts';
 import { requireAssignee, requireEvents, requirePlaces } from './references-store.ts';
+import { requireSteps } from './steps.ts';
 import {
   attachEvents,
   findEventsOf,
@@ -106,6 +108,7 @@ export function createIncident(
       tx,
       attached.map((eventId) => ({ incidentId: after.id, eventId })),
     );
+    await choosePlans(tx, [after.id]);
     const nameOf = await findNames(tx, [after.reportedBy, after.assignedTo]);
     const known = {
       ...(after.assignedTo !== null && { assignedTo: { from: null, to: nameOf(after.assignedTo)?.name } }),
@@ -129,6 +132,7 @@ export function moveIncident(
 ): Promise<Incident> {
   return inTransaction(ctx.app.db, async (tx) => {
     const incident = await changeIncident(ctx, tx, id, { action }, { note });
+    if (action === 'resolve') await requireSteps(tx, incident.id, note);
     if (action === 'reopen') await takeBackRejection(tx, incident.id);
     return incident;
   });

@@ -45,9 +45,17 @@ export function incidentOf(
   };
 }
 
+/** An incident; null if there is none with the id. */
+export async function findIncidentRow(db: Executor, id: string): Promise<IncidentRow | null> {
+  const [row] = isUuid(id) ? await db.select().from(incidents).where(eq(incidents.id, id)) : [];
+  return row ?? null;
+}
+
 /** @throws AppError `notFound` */
 export async function getIncidentRow(db: Executor, id: string): Promise<IncidentRow> {
-  return only(isUuid(id) ? await db.select().from(incidents).where(eq(incidents.id, id)) : []);
+  const row = await findIncidentRow(db, id);
+  if (!row) throw notFound('Incident');
+  return row;
 }
 
 /**
@@ -89,6 +97,7 @@ const momentsOf: Partial<Record<IncidentAction, Moments>> = {
   resolve: { resolvedAt: moment },
   close: { closedAt: moment },
   rejectFalse: { closedAt: moment },
+  merge: { closedAt: moment },
   reopen: { resolvedAt: null, closedAt: null },
 };
 

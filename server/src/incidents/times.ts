@@ -11,7 +11,9 @@ import {
 export type Times = { readonly [Time in IncidentTime]?: number };
 
 /** Times that follow from other records but are not taken, because they contradict a time that precedes them. */
-export type Conflicts = { readonly [Time in IncidentTime]?: string };
+export type Conflicts = {
+  readonly [Time in IncidentTime]?: { readonly at: number; readonly other: IncidentTime };
+};
 
 const meanings: Readonly<Record<IncidentTime, string>> = {
   occurredAt: 'occurred',
@@ -62,12 +64,12 @@ export function settleTimes(
   derived: Times,
 ): { readonly times: Times; readonly conflicts: Conflicts } {
   const times: { -readonly [Time in IncidentTime]?: number } = { ...set };
-  const conflicts: { -readonly [Time in IncidentTime]?: string } = {};
+  const conflicts: { -readonly [Time in IncidentTime]?: Conflicts[Time] } = {};
   for (const name of settableTimes) {
     const at = derived[name];
     if (at === undefined || times[name] !== undefined) continue;
     const wrong = findWrongOrder({ ...times, [name]: at });
-    if (wrong) conflicts[name] = wrong.message;
+    if (wrong) conflicts[name] = { at, other: wrong.first === name ? wrong.second : wrong.first };
     else times[name] = at;
   }
   return { times, conflicts };
@@ -77,6 +79,28 @@ export function settleTimes(
 export function secondsSinceOpening(times: Times, until: IncidentTime): number | null {
   const [from, at] = [times.openedAt, times[until]];
   return from === undefined || at === undefined ? null : (at - from) / 1000;
+}
+
+/** The times of a unit at an incident, in Unix milliseconds; null while they are not known. */
+export interface UnitTimes {
+  readonly dispatchedAt: number | null;
+  readonly arrivedAt: number | null;
+  readonly leftAt: number | null;
+}
+
+/**
+ * The times that follow from those of units: T3 and T4 are those of the first, T6 is that of the last, once all that
+ * arrived have left.
+ */
+export function timesOfUnits(units: readonly UnitTimes[]): Times {
+  const known = (name: keyof UnitTimes) => units.flatMap((unit) => unit[name] ?? []);
+  const [dispatched, arrived, left] = [known('dispatchedAt'), known('arrivedAt'), known('leftAt')];
+  const isAnyThere = units.some(({ arrivedAt, leftAt }) => arrivedAt !== null && leftAt === null);
+  return {
+    ...(dispatched.length > 0 && { dispatchedAt: Math.min(...dispatched) }),
+    ...(arrived.length > 0 && { arrivedAt: Math.min(...arrived) }),
+    ...(left.length > 0 && !isAnyThere && { lastLeftAt: Math.max(...left) }),
+  };
 }
 
 /** How the lanes of a carriageway are from a time on (Unix milliseconds). */

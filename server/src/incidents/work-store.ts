@@ -26,6 +26,9 @@ const NOTHING: WorkFields = {
   heavyVehicle: null,
   responderStruck: null,
   secondaryOf: null,
+  mergedInto: null,
+  planId: null,
+  planVersion: null,
 };
 
 /** The work on an incident; before anything is recorded, only its opening is known. */
@@ -139,18 +142,22 @@ export async function findLinks(db: Executor, ids: readonly string[]): Promise<M
   return new Map(rows.map((row) => [row.id, row]));
 }
 
-/** Maximum number of incidents that are shown as a consequence of one. */
-const MAX_SECONDARIES = 50;
+/** Maximum number of incidents that are shown with one. */
+const MAX_LINKED = 50;
 
-/** The incidents that are a consequence of this one, by opening. */
-export function listSecondaries(db: Executor, incidentId: string): Promise<IncidentLink[]> {
+/** The incidents that are a consequence of this one, or were merged into it, by opening. */
+export function listLinked(
+  db: Executor,
+  incidentId: string,
+  by: 'secondaryOf' | 'mergedInto',
+): Promise<IncidentLink[]> {
   return db
     .select({ id: incidents.id, title: incidents.title })
     .from(incidentWork)
     .innerJoin(incidents, eq(incidents.id, incidentWork.incidentId))
-    .where(eq(incidentWork.secondaryOf, incidentId))
+    .where(eq(incidentWork[by], incidentId))
     .orderBy(asc(incidents.openedAt), asc(incidents.id))
-    .limit(MAX_SECONDARIES);
+    .limit(MAX_LINKED);
 }
 
 /** Whether an incident is another one, or a consequence of it, directly or through others. */
@@ -162,6 +169,26 @@ export async function isConsequence(tx: Transaction, id: string, of: string): Pr
     )
     SELECT ${of}::uuid IN (SELECT id FROM causes) AS found`);
   return rows[0]?.found === true;
+}
+
+/** Locks incidents in the order of their ids, so that transactions with several in common cannot deadlock. */
+export async function lockIncidents(tx: Transaction, ids: readonly string[]): Promise<void> {
+  await tx
+    .select({ id: incidents.id })
+    .from(incidents)
+    .where(inArray(incidents.id, ids.filter(isUuid)))
+    .orderBy(asc(incidents.id))
+    .for('no key update');
+}
+
+/** The incident into which this one was merged; null if it was not. */
+export async function findMergedInto(db: Executor, incidentId: string): Promise<IncidentLink | null> {
+  const [row] = await db
+    .select({ id: incidents.id, title: incidents.title })
+    .from(incidentWork)
+    .innerJoin(incidents, eq(incidents.id, incidentWork.mergedInto))
+    .where(eq(incidentWork.incidentId, incidentId));
+  return row ?? null;
 }
 
 /** Excludes other transactions that link incidents, until this one ends. Call it after incidents are locked. */

@@ -19,7 +19,9 @@ import { type Executor, inTransaction, type Transaction } from '../platform/data
 import { invalidInput } from '../platform/error.ts';
 import { given } from '../platform/given.ts';
 import { resolveTime } from '../platform/time.ts';
+import { listCalled, showCalled } from './agencies-store.ts';
 import { changeIncident, type IncidentContext, requireAllowed } from './change.ts';
+import { viewPlanOf } from './plan-view.ts';
 import { type IncidentFields, type IncidentRow, incidentOf, lockIncident } from './store.ts';
 import {
   type Conflicts,
@@ -29,15 +31,17 @@ import {
   secondsSinceOpening,
   settleTimes,
   type Times,
+  timesOfUnits,
 } from './times.ts';
 import {
   findLinks,
+  findMergedInto,
   insertLanes,
   isConsequence,
   type LaneRow,
   listLaneHistory,
   listLanes,
-  listSecondaries,
+  listLinked,
   lockLinks,
   readLanes,
   readWork,
@@ -48,7 +52,7 @@ import {
 // What people record while they work on an incident.
 
 /** The work after a change, with what the timeline says of it. */
-interface WorkChange {
+export interface WorkChange {
   readonly work: Work;
   readonly details: Record<string, unknown>;
   /** Fields of the incident that follow from it. */
@@ -60,7 +64,7 @@ interface WorkChange {
  * @param change returns null if what it should change is so already
  * @throws AppError as `changeIncident` does, and as `change` does
  */
-function changeWork(
+export function changeWork(
   ctx: IncidentContext,
   {
     id,
@@ -75,7 +79,7 @@ function changeWork(
     const work = await readWork(tx, before);
     const changed = await change(tx, before, work);
     if (!changed) return incidentOf(before, await findNames(tx, [before.reportedBy, before.assignedTo]));
-    const settled = await settle(tx, before.id, changed.work);
+    const settled = await settleWork(tx, before.id, changed.work);
     await saveWork(tx, before.id, settled);
     const details = { ...changed.details, ...timeChanges(work.times, settled.times) };
     return changeIncident(ctx, tx, id, { action, also: changed.also }, { note, describe: () => details });
@@ -83,15 +87,20 @@ function changeWork(
 }
 
 /** Adds the times that follow from other records. */
-async function settle(tx: Transaction, id: string, work: Work): Promise<Work> {
+export async function settleWork(tx: Transaction, id: string, work: Work): Promise<Work> {
   const { openedAt } = work.times;
   return { ...work, times: settleTimes({ ...work.set, openedAt }, await deriveTimes(tx, id)).times };
 }
 
-/** The times that follow from the states of lanes. */
+/** The times that follow from the states of lanes, and from those of units. */
 async function deriveTimes(db: Executor, id: string): Promise<Times> {
   const lanesOpenAt = lanesOpenSince(await readLanes(db, id));
-  return { ...(lanesOpenAt !== undefined && { lanesOpenAt }) };
+  const units = (await listCalled(db, id)).map(({ dispatchedAt, arrivedAt, leftAt }) => ({
+    dispatchedAt: dispatchedAt?.getTime() ?? null,
+    arrivedAt: arrivedAt?.getTime() ?? null,
+    leftAt: leftAt?.getTime() ?? null,
+  }));
+  return { ...timesOfUnits(units), ...(lanesOpenAt !== undefined && { lanesOpenAt }) };
 }
 
 /** The times that differ, with both values, as details of the timeline. */
@@ -105,7 +114,7 @@ function timeChanges(before: Times, after: Times): Record<string, unknown> {
 }
 
 /** Now, but not before the opening, which may be dated ahead because clocks of devices differ. */
-function nowFor({ app }: IncidentContext, { openedAt = 0 }: Times): number {
+export function nowFor({ app }: IncidentContext, { openedAt = 0 }: Times): number {
   return Math.round(Math.max(app.clock.now(), openedAt));
 }
 
@@ -283,6 +292,12 @@ async function requirePrimary(tx: Transaction, id: string, wanted: string): Prom
     throw invalidInput('secondaryOf', 'An incident is no consequence of itself: give the id of another one');
   const link = (await findLinks(tx, [primary])).get(primary);
   if (!link) throw invalidInput('secondaryOf', 'No incident has this id: use the id of an existing one');
+  const mergedInto = await findMergedInto(tx, primary);
+  if (mergedInto)
+    throw invalidInput(
+      'secondaryOf',
+      `“${link.title}” was merged into “${mergedInto.title}”: give the id of that one (${mergedInto.id})`,
+    );
   await lockLinks(tx);
   if (await isConsequence(tx, primary, id))
     throw invalidInput(
@@ -299,14 +314,20 @@ export async function viewWork(
   db: Executor,
   row: IncidentRow,
 ): Promise<{ work: Work; show: (nameOf: NameOf) => IncidentWork; people: string[] }> {
-  const [work, lanes, history, secondaries, derived] = await Promise.all([
+  const [work, plan, lanes, history, secondaries, mergedFrom, agencies, derived] = await Promise.all([
     readWork(db, row),
+    viewPlanOf(db, row),
     listLanes(db, row.id),
     listLaneHistory(db, row.id),
-    listSecondaries(db, row.id),
+    listLinked(db, row.id, 'secondaryOf'),
+    listLinked(db, row.id, 'mergedInto'),
+    showCalled(db, row.id),
     deriveTimes(db, row.id),
   ]);
-  const links = await findLinks(db, work.secondaryOf === null ? [] : [work.secondaryOf]);
+  const links = await findLinks(
+    db,
+    [work.secondaryOf, work.mergedInto].flatMap((id) => id ?? []),
+  );
   const { conflicts } = settleTimes({ ...work.set, openedAt: work.times.openedAt }, derived);
   const show = (nameOf: NameOf): IncidentWork => ({
     times: shownTimes(work, conflicts),
@@ -319,10 +340,14 @@ export async function viewWork(
     responderStruck: work.responderStruck,
     lanes: lanes.map((each) => shownLanes(each, nameOf)),
     laneHistory: history.map((each) => shownLanes(each, nameOf)),
+    agencies,
+    plan: plan.show(nameOf),
+    mergedInto: (work.mergedInto && links.get(work.mergedInto)) || null,
+    mergedFrom,
     secondaryOf: (work.secondaryOf && links.get(work.secondaryOf)) || null,
     secondaries,
   });
-  return { work, show, people: history.map(({ userId }) => userId) };
+  return { work, show, people: [...history.map(({ userId }) => userId), ...plan.people] };
 }
 
 function shownLanes({ userId, ...row }: LaneRow, nameOf: NameOf): LaneEntry {
@@ -332,11 +357,12 @@ function shownLanes({ userId, ...row }: LaneRow, nameOf: NameOf): LaneEntry {
 function shownTimes({ set, times }: Work, conflicts: Conflicts): IncidentWork['times'] {
   return incidentTimes.map((name) => {
     const at = times[name];
+    const conflict = conflicts[name];
     return {
       name,
       at: at === undefined ? null : new Date(at),
       source: at === undefined ? null : set[name] === undefined ? ('DERIVED' as const) : ('SET' as const),
-      conflict: conflicts[name] ?? null,
+      conflict: conflict ? { at: new Date(conflict.at), other: conflict.other } : null,
     };
   });
 }

@@ -42,7 +42,7 @@ export interface AnnouncedAlarm {
 export interface Announcement {
   readonly groupId: string;
   readonly step: number;
-  readonly kind: Exclude<NoticeKind, 'TEST'>;
+  readonly kind: Exclude<NoticeKind, 'TEST' | 'PLAN'>;
   readonly severity: Severity;
   readonly alarms: readonly AnnouncedAlarm[];
   /** Number of alarms of the group, of which `alarms` may be some. */

@@ -1,3 +1,4 @@
+import type { Severity } from '@gantry/contract/events';
 import { testText } from '@gantry/contract/notice-texts';
 import {
   ADDRESS_EXAMPLES,
@@ -14,7 +15,7 @@ import {
 import type { AuthServices } from '../accounts/start.ts';
 import { recordActivity } from '../activity/store.ts';
 import type { ActorContext, Core } from '../platform/context.ts';
-import { inTransaction } from '../platform/database/transaction.ts';
+import { inTransaction, type Transaction } from '../platform/database/transaction.ts';
 import { AppError, invalidInput } from '../platform/error.ts';
 import { givenFields } from '../platform/given.ts';
 import { requireUsable } from '../platform/outbound.ts';
@@ -143,6 +144,37 @@ export function testChannel(
     await wakeChannels(tx, [channel.id]);
     return ids.map((each) => each.id);
   });
+}
+
+interface Letter {
+  /** An e-mail address. */
+  readonly to: string;
+  readonly subject: string;
+  readonly text: string;
+  readonly severity: Severity;
+}
+
+/**
+ * Has a message of kind PLAN sent by the first enabled channel for e-mail, once the transaction commits.
+ * @throws AppError `badRequest` without such a channel
+ */
+export async function sendLetter(
+  { clock }: Pick<Core, 'clock'>,
+  tx: Transaction,
+  { to, subject, text, severity }: Letter,
+): Promise<void> {
+  const channel = (await listChannelRows(tx)).find(({ kind, enabled }) => kind === 'SMTP' && enabled);
+  if (!channel)
+    throw new AppError('badRequest', 'No channel for e-mail is enabled: an administrator can add one');
+  await insertNotices(tx, [
+    {
+      ...{ groupId: null, step: null, kind: 'PLAN', severity, announcedFor: clock.now() },
+      ...{ channelId: channel.id, channelName: channel.name, userId: null, recipient: to },
+      ...{ language: channel.language, policyName: null, total: 0, subject, body: text },
+      ...{ status: 'PENDING', lastError: null, ack: null },
+    },
+  ]);
+  await wakeChannels(tx, [channel.id]);
 }
 
 /** Makes one message, or the failed ones of a channel, due again under the same ids. @throws AppError `notFound` */

@@ -9,6 +9,7 @@ import { AppError } from '../platform/error.ts';
 import { requireFeature } from '../system/features.ts';
 import { contentTypes, fileNameOf } from './files.ts';
 import { showsPlates } from './kinds.ts';
+import { requireKindPermission } from './service.ts';
 import type { ReportServices } from './start.ts';
 import { getReportRow } from './store.ts';
 
@@ -34,6 +35,7 @@ export async function openReportFile(
   requirePermission(actor, 'viewReports', permissionNames.viewReports);
   requireFeature(app.config, 'reports.getById', 'query');
   const row = await getReportRow(app.db, id);
+  requireKindPermission(actor, row.kind);
   if (!row.hidesPlates && showsPlates(row.kind)) requireSeesPlates({ ...ctx, actor });
   if (row.fileKey === null) throw new AppError('conflict', `The report is ${row.status}, so it has no file`);
   const file = await app.reportFiles.open(row.fileKey);

@@ -3,6 +3,7 @@ import type { ReportFileKind, ReportKind } from '@gantry/contract/reports';
 import { hidePlates } from '../events/hidden-plates.ts';
 import { withoutIssues } from '../events/plate-rules.ts';
 import type { Column, KindOfReport, Row } from './document.ts';
+import { chronology } from './kinds/chronology.ts';
 import { dailySummary } from './kinds/daily-summary.ts';
 import { events, violations } from './kinds/events.ts';
 import { incidentPerformance, incidents } from './kinds/incidents.ts';
@@ -16,6 +17,7 @@ export const kinds: Readonly<Record<ReportKind, KindOfReport>> = {
   TRAFFIC: { ...traffic, sections: trafficSections },
   INCIDENTS: incidents,
   INCIDENT_PERFORMANCE: incidentPerformance,
+  INCIDENT_CHRONOLOGY: chronology,
   SENSOR_HEALTH: sensorHealth,
   DAILY_SUMMARY: dailySummary,
 };

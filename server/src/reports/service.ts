@@ -1,12 +1,13 @@
 import { mayDo, permissionNames } from '@gantry/contract/permissions';
-import type { GenerateReportInput, Report, ReportFormat } from '@gantry/contract/reports';
+import type { GenerateReportInput, Report, ReportFileKind, ReportFormat } from '@gantry/contract/reports';
 import { findNames, type NameOf } from '../accounts/names-store.ts';
 import { recordActivity } from '../activity/store.ts';
 import { requirePlateSearch } from '../events/plate-access.ts';
 import { recordPlateLookUp } from '../events/service.ts';
+import { findLinks } from '../incidents/work-store.ts';
 import type { Actor, ActorContext, Core } from '../platform/context.ts';
 import { type Executor, inTransaction } from '../platform/database/transaction.ts';
-import { AppError } from '../platform/error.ts';
+import { AppError, invalidInput } from '../platform/error.ts';
 import { requireRange } from '../platform/time.ts';
 import { requireFeature, requireReportKind } from '../system/features.ts';
 import { rollUpBacklog } from '../traffic/roll-up.ts';
@@ -35,6 +36,21 @@ export function requireOwnReport({ id, role }: Actor, createdBy: string): void {
   );
 }
 
+/**
+ * The chronology of an incident has what only those may read who manage incidents.
+ * @throws AppError `forbidden`
+ */
+export function requireKindPermission({ role }: Actor, kind: ReportFileKind): void {
+  if (kind !== 'INCIDENT_CHRONOLOGY' || mayDo(role, 'manageIncidents')) return;
+  throw new AppError('forbidden', `A chronology requires the permission ${permissionNames.manageIncidents}`);
+}
+
+/** @throws AppError `badRequest` for an incident that does not exist */
+async function requireIncident(db: Executor, id: string): Promise<void> {
+  if (!(await findLinks(db, [id])).has(id.toLowerCase()))
+    throw invalidInput('filters.incidentId', 'No incident has this id: use the id of an existing one');
+}
+
 /** @throws AppError `notFound` */
 export async function viewReport(ctx: ActorContext, id: string): Promise<Report> {
   return showOne(ctx, await getReportRow(ctx.app.db, id));
@@ -51,6 +67,8 @@ export async function generateReport(ctx: ActorContext, input: GenerateReportInp
   const { from, until } = requireRange(input, settings.timezone);
   const { kind, format, filters, csv, startDate, endDate } = input;
   requireReportKind(app.config, kind);
+  requireKindPermission(actor, kind);
+  if (filters.incidentId !== undefined) await requireIncident(app.db, filters.incidentId);
   requirePlateSearch(ctx, { ...filters, reason: input.reason });
   const range = { startsAt: new Date(from), endsAt: new Date(until) };
   const row = await inTransaction(app.db, async (tx) => {

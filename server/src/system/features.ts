@@ -26,6 +26,8 @@ const featureOfGroup: Readonly<Record<string, SwitchableFeature>> = {
   studies: 'traffic',
   hotlists: 'watchlist',
   hits: 'watchlist',
+  agencies: 'incidents',
+  plans: 'incidents',
 };
 
 /** @throws AppError `forbidden` when the feature of the procedure is switched off */

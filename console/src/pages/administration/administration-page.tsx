@@ -63,6 +63,8 @@ interface Part {
     | 'holds'
     | 'backups'
     | 'calendar'
+    | 'agencies'
+    | 'plans'
     | 'settings'
     | 'system'
     | 'doctor';
@@ -83,6 +85,8 @@ export const parts: readonly Part[] = [
   { to: '/administration/holds', name: 'holds', icon: 'hold', permission: 'systemSettings' },
   { to: '/administration/backups', name: 'backups', icon: 'backup', permission: 'systemSettings' },
   { to: '/administration/calendar', name: 'calendar', icon: 'calendar', permission: 'systemSettings' },
+  { to: '/administration/agencies', name: 'agencies', icon: 'incident', permission: 'systemSettings' },
+  { to: '/administration/plans', name: 'plans', icon: 'list', permission: 'systemSettings' },
   { to: '/administration/settings', name: 'settings', icon: 'time', permission: 'systemSettings' },
   { to: '/administration/system', name: 'system', icon: 'good', permission: 'systemSettings' },
   { to: '/administration/doctor', name: 'doctor', icon: 'doctor', permission: 'systemSettings' },

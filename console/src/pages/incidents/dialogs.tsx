@@ -1,14 +1,17 @@
 import { changesOnlyOwnIncidents } from '@gantry/contract/incident-states';
 import type { Incident } from '@gantry/contract/incidents';
 import { useQueryClient } from '@tanstack/react-query';
+import { useNavigate } from '@tanstack/react-router';
 import { useState } from 'react';
 import { useTranslation } from 'react-i18next';
 import { isConflict } from '../../shared/conflict/faster.tsx';
 import { useForm } from '../../shared/form/form.ts';
 import { FormDialog } from '../../shared/form/form-dialog.tsx';
 import { LookUp } from '../../shared/form/look-up.tsx';
+import { LookUpField } from '../../shared/form/look-up-field.tsx';
 import { changesOf } from '../../shared/form/seen.ts';
 import { useNotices } from '../../shared/notices/notices.tsx';
+import { incidentLookUp } from '../../shared/places/look-ups.ts';
 import { Failure } from '../../shared/service/failure.tsx';
 import { api, service } from '../../shared/service/service.ts';
 import { useUser } from '../../shared/session/session.ts';
@@ -175,6 +178,37 @@ export function EditDialog({
       failure={isConflict(failure) && <Conflict error={failure} incidentId={id} seenAt={seenAt.before} />}
     >
       <IncidentFields facts={incident} errorOf={form.errorOf} />
+    </FormDialog>
+  );
+}
+
+/** A form that merges an incident into another one, to which the page then goes. */
+export function MergeDialog({ incident, onClose }: AttachDialogProps) {
+  const { t } = useTranslation('incidents');
+  const { say } = useNotices();
+  const refresh = useRefreshIncidents();
+  const navigate = useNavigate();
+  const form = useForm({
+    keep: `merge ${incident.id}`,
+    read: (entered) => ({ id: incident.id, into: entered.text('into') }),
+    save: (input) => api.incidents.merge.mutate(input),
+    onSuccess: ({ id }) => {
+      say(t('said.merge'));
+      void refresh();
+      onClose();
+      void navigate({ to: '/incidents/$incidentId', params: { incidentId: id } });
+    },
+  });
+  return (
+    <FormDialog title={t('actions.merge')} form={form} onClose={onClose} action={t('actions.merge')}>
+      <p>{t('merge.text')}</p>
+      <LookUpField
+        label={t('merge.other')}
+        name="into"
+        defaultValue={null}
+        error={form.errorOf('into')}
+        {...incidentLookUp}
+      />
     </FormDialog>
   );
 }

@@ -1,7 +1,7 @@
 import type { Incident, IncidentAction, IncidentDetail } from '@gantry/contract/incidents';
 import { permissionNames } from '@gantry/contract/permissions';
 import { keepPreviousData, useQuery } from '@tanstack/react-query';
-import { useParams, useRouter } from '@tanstack/react-router';
+import { Link, useParams, useRouter } from '@tanstack/react-router';
 import { useRef } from 'react';
 import { useTranslation } from 'react-i18next';
 import { NotAllowed } from '../../shared/page/page-failure.tsx';
@@ -23,9 +23,13 @@ import { IncidentSides } from './incident-sides.tsx';
 import { NoteComposer } from './note-composer.tsx';
 import { Timeline } from './timeline.tsx';
 import { type IncidentCommands, useIncidentCommands, useIncidentKeys } from './use-commands.tsx';
+import { Agencies } from './work/agencies.tsx';
+import { Cameras } from './work/cameras.tsx';
+import { Checklist } from './work/checklist.tsx';
 import { Facts } from './work/facts.tsx';
 import { Lanes } from './work/lanes.tsx';
 import { TimesStrip } from './work/times-strip.tsx';
+import { useSituationReport } from './work/use-report.ts';
 
 /** The page of one incident: its details, timeline, attached events, and actions. */
 export function IncidentPage() {
@@ -90,6 +94,18 @@ function IncidentView({ incident }: { readonly incident: IncidentDetail }) {
               <Icon name="time" /> {t('backlog')}
             </p>
           )}
+          {incident.work.mergedInto && (
+            <p className="flex flex-wrap items-center gap-2">
+              <Icon name="link" /> {t('merge.into')}
+              <Link
+                to="/incidents/$incidentId"
+                params={{ incidentId: incident.work.mergedInto.id }}
+                className="text-accent underline"
+              >
+                <bdi>{incident.work.mergedInto.title}</bdi>
+              </Link>
+            </p>
+          )}
           {incident.work.isFalseAlarm && (
             <p className="flex items-center gap-2 text-muted">
               <Icon name="none" /> {t('falseAlarm')}
@@ -103,8 +119,11 @@ function IncidentView({ incident }: { readonly incident: IncidentDetail }) {
           </section>
         </div>
         <div className="flex min-w-0 flex-col gap-4">
+          <Checklist incident={incident} />
           <Lanes incident={incident} />
+          <Agencies incident={incident} />
           <IncidentSides incident={incident} commands={commands} />
+          <Cameras incident={incident} />
           <Facts incident={incident} />
           <AttachedEvents incident={incident} commands={commands} />
         </div>
@@ -132,6 +151,7 @@ const others = [
   ['assign', 'users'],
   ['update', 'edit'],
   ['attachEvent', 'link'],
+  ['merge', 'link'],
   ['rejectFalse', 'none'],
 ] as const satisfies readonly (readonly [IncidentAction, IconName])[];
 
@@ -140,13 +160,16 @@ function IncidentActions({ incident, commands }: IncidentActionsProps) {
   const { t } = useTranslation('incidents');
   const allowed = useAllowed();
   const steps = moves.filter((action) => allowed(incident, action));
-  const items = others
+  const report = useSituationReport();
+  const mayReport = useMay('generateReports');
+  const items: { label: string; icon: IconName; onSelect: () => void }[] = others
     .filter(([action]) => allowed(incident, action))
     .map(([action, icon]) => ({
       label: t(`actions.${action}`),
       icon,
       onSelect: () => commands.run(action, incident),
     }));
+  if (mayReport) items.push({ label: t('report.make'), icon: 'file', onSelect: () => void report(incident) });
   if (steps.length === 0 && items.length === 0) return <p className="text-sm text-muted">{t('notYours')}</p>;
   return (
     <>

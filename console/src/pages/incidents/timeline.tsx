@@ -1,4 +1,10 @@
-import { type IncidentTime, incidentTimes, type LaneState } from '@gantry/contract/incident-states';
+import {
+  type AgencyTime,
+  agencyTimes,
+  type IncidentTime,
+  incidentTimes,
+  type LaneState,
+} from '@gantry/contract/incident-states';
 import type { IncidentTimelineEntry } from '@gantry/contract/incidents';
 import { useQuery } from '@tanstack/react-query';
 import { Link } from '@tanstack/react-router';
@@ -76,6 +82,14 @@ const icons: Readonly<Record<IncidentTimelineEntry['action'], IconName>> = {
   setTimes: 'time',
   setLanes: 'traffic',
   setFacts: 'edit',
+  addAgency: 'send',
+  updateAgency: 'time',
+  removeAgency: 'delete',
+  setPlan: 'list',
+  completeStep: 'acknowledge',
+  skipStep: 'none',
+  takeOver: 'link',
+  merge: 'link',
 };
 
 /** One entry of the timeline: action, user, time, note, images and changes. */
@@ -120,11 +134,29 @@ function ChangeList({ action, details }: Entry) {
   const events = eventsOf(details);
   const reason = details.reason === 'ended' || details.reason === 'cancelled' ? details.reason : null;
   const lanes = lanesOf(details);
-  if (changes.length === 0 && events.length === 0 && reason === null && lanes === null) return null;
+  const unit = unitOf(details);
+  const merged = mergedOf(details);
+  const step = stepOf(details);
+  if (
+    [changes, events].every(({ length }) => length === 0) &&
+    !reason &&
+    !lanes &&
+    !unit &&
+    !merged &&
+    step === null
+  )
+    return null;
   return (
     <ul className="text-sm">
       {reason && <li>{t(`over.${reason}`)}</li>}
       {lanes && <LanesItem {...lanes} />}
+      {unit && <UnitItem {...unit} />}
+      {merged && <MergedItem {...merged} />}
+      {step && (
+        <li>
+          <bdi>{step}</bdi>
+        </li>
+      )}
       {changes.map(([name, { from, to }]) => (
         <li key={name} className="flex flex-wrap gap-x-2">
           <span className="text-muted">{isTime(name) ? t(`times.names.${name}`) : t(`fields.${name}`)}</span>
@@ -167,6 +199,7 @@ const fieldNames = [
   'heavyVehicle',
   'responderStruck',
   'secondaryOf',
+  'plan',
   ...incidentTimes,
 ] as const;
 type FieldName = (typeof fieldNames)[number];
@@ -197,6 +230,71 @@ function LanesItem({ direction, lanes, shoulder }: LanesChange) {
       <span className="text-muted">{direction === 'BOTH' ? t('lanes.both') : direction}</span>
       {states.map((state) => (
         <span key={state}>{state}</span>
+      ))}
+    </li>
+  );
+}
+
+/** The text of the step that an entry is about; null if it is about none. */
+function stepOf({ step }: Record<string, unknown>): string | null {
+  return typeof step === 'object' && step !== null && 'text' in step ? String(step.text) : null;
+}
+
+interface Merged {
+  readonly id: string;
+  readonly title: string;
+  readonly events: number;
+  readonly notes: number;
+  readonly images: number;
+  readonly agencies: number;
+}
+
+/** The other incident of a merge, and what was moved; null if an entry is about none. */
+function mergedOf({ merged, mergedInto }: Record<string, unknown>): Merged | null {
+  const other = merged ?? mergedInto;
+  return typeof other === 'object' && other !== null ? (other as Merged) : null;
+}
+
+function MergedItem({ id, title, ...moved }: Merged) {
+  const { t } = useTranslation('incidents');
+  return (
+    <li>
+      <Link to="/incidents/$incidentId" params={{ incidentId: id }} className="text-accent underline">
+        <bdi>{title}</bdi>
+      </Link>{' '}
+      <span className="text-muted">{t('merge.moved', { ...moved })}</span>
+    </li>
+  );
+}
+
+interface UnitChange {
+  readonly name: string;
+  readonly unit: string | null;
+  /** The times that were set. */
+  readonly times: readonly (readonly [AgencyTime, string])[];
+}
+
+/** The unit of an agency that an entry is about; null if it is about none. */
+function unitOf({ agency }: Record<string, unknown>): UnitChange | null {
+  if (typeof agency !== 'object' || agency === null) return null;
+  const { name, unit, ...changes } = agency as Record<string, unknown>;
+  const times = agencyTimes.flatMap((time) => {
+    const change = changes[time];
+    return isChange(change) && typeof change.to === 'string' ? [[time, change.to] as const] : [];
+  });
+  return { name: String(name), unit: typeof unit === 'string' ? unit : null, times };
+}
+
+function UnitItem({ name, unit, times }: UnitChange) {
+  const { t } = useTranslation('incidents');
+  return (
+    <li className="flex flex-wrap gap-x-2">
+      <bdi>{unit === null ? name : `${name} · ${unit}`}</bdi>
+      {times.map(([time, at]) => (
+        <span key={time}>
+          <span className="text-muted">{t(`agencies.times.${time}`)}</span>{' '}
+          <Moment at={new Date(at)} as="time" />
+        </span>
       ))}
     </li>
   );

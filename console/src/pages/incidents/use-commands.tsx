@@ -5,7 +5,7 @@ import { useUser } from '../../shared/session/session.ts';
 import { useShortcuts } from '../../ui/shortcuts.tsx';
 import { type Move, useAllowed } from './allowed.ts';
 import { Conflict } from './conflict.tsx';
-import { AssignDialog, AttachDialog, EditDialog } from './dialogs.tsx';
+import { AssignDialog, AttachDialog, EditDialog, MergeDialog } from './dialogs.tsx';
 import { NoteDialog } from './note-dialog.tsx';
 import { useIncidentActions } from './use-actions.ts';
 
@@ -67,10 +67,19 @@ function Asked({ action, onAssign, ...rest }: AskedProps) {
       return <AssignDialog {...rest} onAssign={onAssign} />;
     case 'attachEvent':
       return <AttachDialog {...rest} />;
+    case 'merge':
+      return <MergeDialog {...rest} />;
     case 'verify':
     case 'setTimes':
     case 'setLanes':
     case 'setFacts':
+    case 'addAgency':
+    case 'updateAgency':
+    case 'removeAgency':
+    case 'setPlan':
+    case 'completeStep':
+    case 'skipStep':
+    case 'takeOver':
       // The page of the incident records these itself.
       return null;
     default:

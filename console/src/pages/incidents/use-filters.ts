@@ -4,7 +4,7 @@ import { useTranslation } from 'react-i18next';
 import { dateFilters, type Filter } from '../../shared/filters/filter.ts';
 import { locationLookUp, sensorLookUp } from '../../shared/places/look-ups.ts';
 import { queryClient } from '../../shared/service/queries.ts';
-import { api, service } from '../../shared/service/service.ts';
+import { service } from '../../shared/service/service.ts';
 
 /** Every filter of `incidents.getAll`. */
 export function useIncidentFilters(): readonly Filter[] {
@@ -71,12 +71,3 @@ export async function findAssignees(part: string): Promise<readonly Person[]> {
   const wanted = part.toLocaleLowerCase();
   return assignees.filter(({ name }) => name.toLocaleLowerCase().includes(wanted));
 }
-
-/** Finds incidents by a part of their title or description, the newest first. */
-export const incidentLookUp = {
-  find: async (search: string) => {
-    const { incidents } = await api.incidents.getAll.query({ search, take: 20 });
-    return incidents.map(({ id, title }) => ({ value: id, label: title }));
-  },
-  nameOf: async (id: string) => (await api.incidents.getById.query({ id })).title,
-};

@@ -10,7 +10,7 @@ import { useMemo } from 'react';
 import { useTranslation } from 'react-i18next';
 import { type ReadFilterName, useReadFilters } from '../../shared/events/read-filters.ts';
 import type { Filter } from '../../shared/filters/filter.ts';
-import { locationLookUp, sensorLookUp } from '../../shared/places/look-ups.ts';
+import { incidentLookUp, locationLookUp, sensorLookUp } from '../../shared/places/look-ups.ts';
 
 /** Those of its filters that the list of events does not have under the same name and label. */
 type OwnFilter = Exclude<ReportFilter, ReadFilterName>;
@@ -61,6 +61,12 @@ export function useReportFilters(): Readonly<Record<ReportFilter, Filter>> {
         name: 'locationId',
         label: t('filters.locationId'),
         ...locationLookUp,
+      },
+      incidentId: {
+        kind: 'lookUp',
+        name: 'incidentId',
+        label: t('filters.incidentId'),
+        ...incidentLookUp,
       },
       sensorType: choice('sensorType', sensorTypes, (value) => common(`sensorTypes.${value}`)),
       incidentType: choice('incidentType', incidentTypes, (value) => common(`incidentTypes.${value}`)),

@@ -52,3 +52,12 @@ export const tagLookUp = {
     ),
   nameOf: async (tag: string) => tag,
 };
+
+/** Finds incidents by a part of their title or description, the newest first. */
+export const incidentLookUp = {
+  find: async (search: string) => {
+    const { incidents } = await api.incidents.getAll.query({ search, take: TAKE });
+    return incidents.map(({ id, title }) => ({ value: id, label: title }));
+  },
+  nameOf: async (id: string) => (await api.incidents.getById.query({ id })).title,
+};

@@ -1,3 +1,4 @@
+import * as agencies from '@gantry/contract/agencies';
 import * as alarmRules from '@gantry/contract/alarm-rules';
 import * as alarms from '@gantry/contract/alarms';
 import * as analytics from '@gantry/contract/analytics';
@@ -13,6 +14,7 @@ import * as live from '@gantry/contract/live';
 import * as locations from '@gantry/contract/locations';
 import * as notices from '@gantry/contract/notices';
 import * as person from '@gantry/contract/person';
+import * as plans from '@gantry/contract/plans';
 import * as points from '@gantry/contract/points';
 import * as quality from '@gantry/contract/quality';
 import * as reports from '@gantry/contract/reports';
@@ -125,6 +127,8 @@ const MODULES = [
   calendars,
   incidents,
   incidentWork,
+  agencies,
+  plans,
   watchlist,
   webhooks,
   notices,

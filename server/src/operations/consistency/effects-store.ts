@@ -83,7 +83,8 @@ async function attachAgain(tx: Transaction, ids: readonly string[]): Promise<str
   const { rows } = await tx.execute<{ id: string }>(sql`
     WITH attached AS (
       INSERT INTO incident_events (incident_id, event_id)
-      SELECT DISTINCT incident_id, (details ->> 'eventId')::uuid FROM incident_timeline
+      SELECT DISTINCT coalesce(merged_into, incident_id), (details ->> 'eventId')::uuid
+      FROM incident_timeline LEFT JOIN incident_work USING (incident_id)
       WHERE action IN ('create', 'attachEvent') AND (details ->> 'eventId')::uuid = ANY (${wanted})
       ON CONFLICT DO NOTHING RETURNING event_id
     )

@@ -8,7 +8,7 @@ import type {
   HotlistVerification,
 } from '@gantry/contract/hotlists';
 import type { LaneState, SettableTime } from '@gantry/contract/incident-states';
-import type { IncidentFacts, LaneEntry } from '@gantry/contract/incident-work';
+import type { CalledAgency, IncidentFacts, LaneEntry } from '@gantry/contract/incident-work';
 import type { IncidentStatus, IncidentType } from '@gantry/contract/incidents';
 import type { Location } from '@gantry/contract/locations';
 import { type Lane, lane } from '@gantry/contract/movements';
@@ -22,6 +22,7 @@ import type {
   QuietHours,
 } from '@gantry/contract/notices';
 import type { Role } from '@gantry/contract/permissions';
+import type { PlanStep } from '@gantry/contract/plan-steps';
 import type { Assignment, MeasuringPoint, StoredChannel } from '@gantry/contract/points';
 import type {
   CsvChoice,
@@ -318,6 +319,50 @@ export const incidentWork = pgTable('incident_work', {
   heavyVehicle: boolean('heavy_vehicle'),
   responderStruck: boolean('responder_struck'),
   secondaryOf: uuid('secondary_of'),
+  mergedInto: uuid('merged_into'),
+  planId: uuid('plan_id'),
+  planVersion: integer('plan_version'),
+});
+
+export const agencies = pgTable('agencies', {
+  id: uuid('id').primaryKey().defaultRandom(),
+  name: text('name').notNull(),
+  kind: text('kind').$type<CalledAgency['kind']>().notNull(),
+  phone: text('phone'),
+  email: text('email'),
+  areas: text('areas').array().notNull().default([]),
+  createdAt: moment('created_at').notNull().defaultNow(),
+  updatedAt: moment('updated_at').notNull().defaultNow(),
+});
+
+export const incidentAgencies = pgTable('incident_agencies', {
+  id: uuid('id').primaryKey().defaultRandom(),
+  incidentId: uuid('incident_id').notNull(),
+  agencyId: uuid('agency_id'),
+  name: text('name').notNull(),
+  kind: text('kind').$type<CalledAgency['kind']>().notNull(),
+  unit: text('unit'),
+  notifiedAt: moment('notified_at'),
+  dispatchedAt: moment('dispatched_at'),
+  arrivedAt: moment('arrived_at'),
+  leftAt: moment('left_at'),
+  addedBy: uuid('added_by').notNull(),
+  addedAt: moment('added_at').notNull().defaultNow(),
+});
+
+export const plans = pgTable('plans', {
+  id: uuid('id').primaryKey().defaultRandom(),
+  name: text('name').notNull(),
+  incidentTypes: text('incident_types').array().$type<IncidentType[]>().notNull(),
+  minSeverity: smallint('min_severity').notNull(),
+  roads: text('roads').array().notNull(),
+  locationIds: uuid('location_ids').array().notNull(),
+  isEnabled: boolean('is_enabled').notNull(),
+  version: integer('version').notNull().default(1),
+  steps: jsonb('steps').$type<PlanStep[]>().notNull(),
+  createdBy: uuid('created_by').notNull(),
+  createdAt: moment('created_at').notNull().defaultNow(),
+  updatedAt: moment('updated_at').notNull().defaultNow(),
 });
 
 export const laneStates = pgTable('lane_states', {

@@ -27,7 +27,16 @@ import { refreshChannels } from './channel-dialog.tsx';
 const keyOf = ({ id }: Notice): string => id;
 
 const noticeStatuses = ['PENDING', 'SENT', 'FAILED', 'DROPPED'] as const;
-const noticeKinds = ['FIRST', 'CHANGED', 'REPEAT', 'ESCALATED', 'CLEARED', 'SUMMARY', 'TEST'] as const;
+const noticeKinds = [
+  'FIRST',
+  'CHANGED',
+  'REPEAT',
+  'ESCALATED',
+  'CLEARED',
+  'SUMMARY',
+  'TEST',
+  'PLAN',
+] as const;
 
 function useNoticeFilters(): readonly Filter[] {
   const { t } = useTranslation('administration');

@@ -8,13 +8,13 @@ import { useForm } from '../../../shared/form/form.ts';
 import { FormDialog } from '../../../shared/form/form-dialog.tsx';
 import { LookUpField } from '../../../shared/form/look-up-field.tsx';
 import { changesOf } from '../../../shared/form/seen.ts';
+import { incidentLookUp } from '../../../shared/places/look-ups.ts';
 import { api } from '../../../shared/service/service.ts';
 import { Button } from '../../../ui/button.tsx';
 import { Facts as FactList, Panel } from '../../../ui/panel.tsx';
 import { ChoiceField } from '../../../ui/select.tsx';
 import { useAllowed } from '../allowed.ts';
 import { useRefreshIncidents } from '../use-actions.ts';
-import { incidentLookUp } from '../use-filters.ts';
 
 const flags = ['hazardous', 'heavyVehicle', 'responderStruck'] as const;
 

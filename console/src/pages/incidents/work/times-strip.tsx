@@ -75,7 +75,11 @@ export function TimesStrip({ incident }: { readonly incident: IncidentDetail }) 
       </div>
       <ol className="grid grid-cols-2 gap-px overflow-hidden rounded-md border bg-line sm:grid-cols-4">
         {work.times.map((time) => (
-          <TimeCell key={time.name} time={time} onNow={maySet && isSettable(time.name) ? setNow : null} />
+          <TimeCell
+            key={time.name}
+            time={time}
+            onNow={maySet && isSettable(time.name) && time.name !== 'occurredAt' ? setNow : null}
+          />
         ))}
       </ol>
       {isCorrecting && <TimesDialog incident={incident} onClose={() => setCorrecting(false)} />}
@@ -109,7 +113,9 @@ function TimeCell({ time: { name, at, source, conflict }, onNow }: TimeCellProps
       {at ? (
         <span className="flex flex-wrap items-baseline gap-x-2">
           <Moment at={at} />
-          {source === 'DERIVED' && <span className="text-xs text-muted">{t('times.derived')}</span>}
+          {source === 'DERIVED' && isSettable(name) && (
+            <span className="text-xs text-muted">{t('times.derived')}</span>
+          )}
         </span>
       ) : (
         onNow && (
@@ -125,7 +131,10 @@ function TimeCell({ time: { name, at, source, conflict }, onNow }: TimeCellProps
       {conflict !== null && (
         <span className="flex gap-1 text-xs text-high">
           <Icon name="high" size={12} className="mt-0.5" />
-          <bdi>{t('times.conflict', { why: conflict })}</bdi>
+          <span>
+            {t('times.conflict', { other: t(`times.names.${conflict.other}`) })}{' '}
+            <Moment at={conflict.at} as="time" />
+          </span>
         </span>
       )}
     </li>

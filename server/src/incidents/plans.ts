@@ -1,0 +1,113 @@
+import { isUuid } from '@gantry/contract/id';
+import type { PlanStep } from '@gantry/contract/plan-steps';
+import type { CreatePlanInput, Plan, UpdatePlanInput } from '@gantry/contract/plans';
+import { recordActivity } from '../activity/store.ts';
+import { rankOf } from '../events/severity.ts';
+import type { ActorContext } from '../platform/context.ts';
+import { type Executor, inTransaction, type Transaction } from '../platform/database/transaction.ts';
+import { AppError, invalidInput } from '../platform/error.ts';
+import { given, givenFields } from '../platform/given.ts';
+import {
+  deletePlanRow,
+  findMissingAgencies,
+  getPlanRow,
+  insertPlan,
+  listPlanRows,
+  lockPlan,
+  type PlanRow,
+  showPlans,
+  updatePlanRow,
+} from './plans-store.ts';
+import { requirePlaces } from './references-store.ts';
+
+// The registry of response plans. Incidents keep the version of a plan that they got.
+
+export async function viewPlans({ app: { db } }: ActorContext): Promise<Plan[]> {
+  return showPlans(db, await listPlanRows(db));
+}
+
+/** @throws AppError `notFound` */
+export async function viewPlan({ app: { db } }: ActorContext, id: string): Promise<Plan> {
+  return shown(db, await getPlanRow(db, id));
+}
+
+/** @throws AppError `badRequest` for a location or an agency that does not exist, or too many plans */
+export function createPlan(ctx: ActorContext, { minSeverity, ...fields }: CreatePlanInput): Promise<Plan> {
+  const { app, actor, caller } = ctx;
+  return inTransaction(app.db, async (tx) => {
+    const references = await requireReferences(tx, fields);
+    const row = await insertPlan(tx, {
+      ...{ ...fields, ...references, minSeverity: rankOf(minSeverity), createdBy: actor.id },
+    });
+    await recordActivity(tx, actor.id, caller, 'plans.create', { planId: row.id, name: row.name });
+    return shown(tx, row);
+  });
+}
+
+/** Sets the given fields. @throws AppError `notFound`; `conflict` when it has another version; `badRequest` as `createPlan` */
+export function updatePlan(
+  ctx: ActorContext,
+  { id, expectedVersion, minSeverity, ...changes }: UpdatePlanInput,
+): Promise<Plan> {
+  const { app, actor, caller } = ctx;
+  return inTransaction(app.db, async (tx) => {
+    const before = await lockPlan(tx, id);
+    if (expectedVersion !== undefined && expectedVersion !== before.version)
+      throw new AppError(
+        'conflict',
+        `“${before.name}” has version ${before.version} now: reload it before you change it`,
+      );
+    const references = await requireReferences(tx, changes);
+    const row = await updatePlanRow(tx, before.id, {
+      ...given({ ...changes, ...references }),
+      ...(minSeverity && { minSeverity: rankOf(minSeverity) }),
+    });
+    const details = { planId: row.id, name: row.name, version: row.version, fields: givenFields(changes) };
+    await recordActivity(tx, actor.id, caller, 'plans.update', details);
+    return shown(tx, row);
+  });
+}
+
+/** Deletes a plan; incidents keep the version that they got. @throws AppError `notFound` */
+export function deletePlan({ app, actor, caller }: ActorContext, id: string): Promise<string> {
+  return inTransaction(app.db, async (tx) => {
+    const { id: planId, name } = await deletePlanRow(tx, id);
+    await recordActivity(tx, actor.id, caller, 'plans.delete', { planId, name });
+    return planId;
+  });
+}
+
+async function shown(db: Executor, row: PlanRow): Promise<Plan> {
+  const [plan] = await showPlans(db, [row]);
+  if (!plan) throw new Error('A plan has disappeared');
+  return plan;
+}
+
+interface References {
+  readonly locationIds?: string[] | undefined;
+  readonly steps?: PlanStep[] | undefined;
+}
+
+/** @returns the ids as stored @throws AppError `badRequest` for a location or an agency that does not exist */
+async function requireReferences(tx: Transaction, { locationIds, steps }: References): Promise<References> {
+  for (const [at, locationId] of (locationIds ?? []).entries())
+    await requirePlaces(tx, { locationId }).catch((error: unknown) => {
+      throw error instanceof AppError
+        ? invalidInput(`locationIds.${at}`, 'No location has this id: use the id of an existing one')
+        : error;
+    });
+  const lower = (steps ?? []).map((step) => ({ ...step, agencyId: step.agencyId?.toLowerCase() ?? null }));
+  const missing = await findMissingAgencies(
+    tx,
+    lower.flatMap(({ agencyId }) => agencyId ?? []),
+  );
+  const wrong = lower.findIndex(
+    ({ agencyId }) => agencyId !== null && (missing.has(agencyId) || !isUuid(agencyId)),
+  );
+  if (wrong >= 0)
+    throw invalidInput(`steps.${wrong}.agencyId`, 'No agency has this id: use the id of an existing one');
+  return {
+    ...(locationIds && { locationIds: [...new Set(locationIds.map((id) => id.toLowerCase()))] }),
+    ...(steps && { steps: lower }),
+  };
+}
