@@ -2,12 +2,17 @@ import { once } from 'node:events';
 import { setTimeout as sleep } from 'node:timers/promises';
 import pino from 'pino';
 import { afterAll, describe, expect, it } from 'vitest';
-import { startLeading } from '../src/platform/database/locks.ts';
+import { locks, startLeading } from '../src/platform/database/locks.ts';
 import { createPool } from '../src/platform/database/pool.ts';
 import { createTestDatabase } from './harness.ts';
 
 const database = await createTestDatabase();
 afterAll(() => database.drop());
+
+it('has a number of its own for each lock', () => {
+  const numbers = Object.values(locks);
+  expect(new Set(numbers).size).toBe(numbers.length);
+});
 
 /** A pool of one connection, and a process that wants to lead with it. */
 const start = () => {

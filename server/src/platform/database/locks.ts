@@ -40,7 +40,7 @@ export const locks = {
   /** Held by the transaction that renews keys of plates. */
   plateKeys: 4_202_633,
   /** Held by transactions that announce alarms, so that the limits on messages hold. */
-  notices: 4_202_635,
+  notices: 4_202_641,
   /** Held by the transaction that evaluates alarm rules, and by those that change the rules. */
   alarms: 4_202_636,
   /** Held by transactions that change measuring points or assignments, which must not count a vehicle twice. */
