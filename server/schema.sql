@@ -49,6 +49,22 @@ BEGIN
 END $function$
 ;
 
+CREATE OR REPLACE FUNCTION public.passage_events(of_sensor uuid, of_passage text, since timestamp with time zone, until timestamp with time zone)
+ RETURNS TABLE(id uuid, event_type text, location_id uuid, vehicle_type text, vehicle_speed double precision, direction text, lane text, vehicle_class text, movement text)
+ LANGUAGE plpgsql
+ STABLE ROWS 3
+AS $function$
+#variable_conflict use_column
+DECLARE
+  first_id uuid := (lpad(to_hex((extract(epoch FROM since) * 1000)::bigint), 12, '0') || repeat('0', 20))::uuid;
+  end_id   uuid := (lpad(to_hex((extract(epoch FROM until) * 1000)::bigint), 12, '0') || repeat('0', 20))::uuid;
+BEGIN
+  RETURN QUERY
+    SELECT id, event_type, location_id, vehicle_type, vehicle_speed, direction, lane, vehicle_class, movement FROM events
+    WHERE sensor_id = of_sensor AND passage_id = of_passage AND id >= first_id AND id < end_id;
+END $function$
+;
+
 CREATE TABLE activity (
   id bigint NOT NULL GENERATED ALWAYS AS IDENTITY,
   user_id uuid NOT NULL,
@@ -1290,7 +1306,8 @@ CREATE TABLE traffic_unfolded (
   directions text[],
   lanes text[],
   classes text[],
-  movements text[]
+  movements text[],
+  passage_ids text[]
 ) WITH (toast_tuple_target=8160, autovacuum_vacuum_scale_factor=0, autovacuum_vacuum_threshold=1000, autovacuum_vacuum_cost_delay=0, vacuum_truncate=false);
 
 CREATE TABLE traffic_unjudged (
@@ -1304,6 +1321,13 @@ CREATE TABLE traffic_year_changes (
   concern uuid,
   since timestamp with time zone NOT NULL,
   until timestamp with time zone NOT NULL
+);
+
+CREATE TABLE traffic_year_failures (
+  place_id uuid NOT NULL,
+  year smallint NOT NULL,
+  attempts smallint NOT NULL,
+  due_at timestamp with time zone NOT NULL
 );
 
 CREATE TABLE traffic_years (
@@ -1658,6 +1682,7 @@ ALTER TABLE traffic_rollups ADD CONSTRAINT traffic_rollups_minutes_place_id_slot
 ALTER TABLE traffic_rollups ADD CONSTRAINT traffic_rollups_minutes_check CHECK ((minutes = ANY (ARRAY[1, 5, 15, 60, 1440])));
 ALTER TABLE traffic_unfolded ADD CONSTRAINT traffic_unfolded_sign_check CHECK ((sign = ANY (ARRAY['-1'::integer, 1])));
 ALTER TABLE traffic_unjudged ADD CONSTRAINT traffic_unjudged_pkey PRIMARY KEY (sensor_id, day);
+ALTER TABLE traffic_year_failures ADD CONSTRAINT traffic_year_failures_pkey PRIMARY KEY (place_id, year);
 ALTER TABLE traffic_years ADD CONSTRAINT traffic_years_pkey PRIMARY KEY (place_id, year);
 ALTER TABLE users ADD CONSTRAINT users_email_key UNIQUE (email);
 ALTER TABLE users ADD CONSTRAINT users_pkey PRIMARY KEY (id);
@@ -1707,6 +1732,7 @@ CREATE INDEX event_reviews_of_event ON public.event_reviews USING btree (event_i
 CREATE INDEX events_archived ON ONLY public.events USING btree (id) WHERE archived;
 CREATE INDEX events_by_creation ON ONLY public.events USING btree (created_at, id);
 CREATE INDEX events_by_location ON ONLY public.events USING btree (location_key, id) WHERE (location_key IS NOT NULL);
+CREATE INDEX events_by_passage ON ONLY public.events USING btree (sensor_id, passage_id, id) WHERE (passage_id IS NOT NULL);
 CREATE INDEX events_by_plate ON ONLY public.events USING btree (plate_key, id) WHERE (plate_key IS NOT NULL);
 CREATE INDEX events_by_plate_end ON ONLY public.events USING btree (reverse(plate_key), id) INCLUDE (plate_key) WHERE (plate_key IS NOT NULL);
 CREATE INDEX events_by_processing ON ONLY public.events USING btree (processed_at, created_at) WHERE (processed_at IS NOT NULL);

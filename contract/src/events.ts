@@ -160,7 +160,7 @@ const passageFields = {
     .nullish()
     .transform((value) => value ?? undefined)
     .describe(
-      'Events of a sensor with the same text are about one vehicle. Report each vehicle once as a detection, because each detection counts.',
+      'Events of a sensor with the same text, each at most 15 minutes after the one before, are about one vehicle, which counts once.',
     ),
   plateRegion: plateRegion
     .nullish()

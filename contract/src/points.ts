@@ -3,7 +3,7 @@ import { eventType } from './events.ts';
 import { id } from './id.ts';
 import { direction, LANE_NAME_MAX, lane, MAX_LANES, movement } from './movements.ts';
 import { pageTotals, paging } from './page.ts';
-import { optionalText, text, trimmedText } from './text.ts';
+import { optionalText, searchText, text, trimmedText } from './text.ts';
 import { timeInput } from './time.ts';
 import { legs, pointDirections, speedUnitNames, turns } from './values.ts';
 
@@ -168,10 +168,19 @@ export type UpdatePointInput = z.infer<typeof updatePointInput>;
 const at = timeInput.optional().describe('Only what is valid at this time.');
 
 export const listPointsInput = z
-  .object({ ...paging(100), locationId: id.optional().describe('Only points of this location.'), at })
+  .object({
+    ...paging(100),
+    pointId: id.optional().describe('Only this point.'),
+    locationId: id.optional().describe('Only points of this location.'),
+    search: searchText(200).describe('Part of the name of a point or of its location, ignoring case.'),
+    at,
+  })
   .prefault({});
 export type ListPointsInput = z.infer<typeof listPointsInput>;
-export const pointsPage = z.object({ points: z.array(measuringPoint), ...pageTotals });
+/** A point with the name of its location. */
+export const listedPoint = measuringPoint.extend({ locationName: z.string() });
+export type ListedPoint = z.infer<typeof listedPoint>;
+export const pointsPage = z.object({ points: z.array(listedPoint), ...pageTotals });
 
 const shownDirection = z.union([z.string(), z.number()]).describe('A word, or degrees clockwise from north.');
 const shownLane = z.union([z.int(), z.string()]).describe('The number of the lane, or its name.');

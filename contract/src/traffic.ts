@@ -2,7 +2,7 @@ import { z } from 'zod';
 import { id } from './id.ts';
 import { trimmedText } from './text.ts';
 import { timeInput } from './time.ts';
-import { trafficIntervals } from './values.ts';
+import { speedUnitNames, trafficIntervals } from './values.ts';
 
 export const trafficInterval = z.enum(trafficIntervals);
 export type TrafficInterval = z.infer<typeof trafficInterval>;
@@ -80,6 +80,11 @@ const shareOverLimit = z
   .nullable()
   .describe(
     'Share (0 to 1) of vehicles with a speed that exceeded the speed limit of the location at that time. A limit is rounded up to whole km/h (50.5 to 51). A change of the limit applies from the start of the five-minute slot in which it was made. Vehicles without a limit are excluded; null if there are no others.',
+  );
+const units = z
+  .enum(speedUnitNames)
+  .describe(
+    'The units of the place, or else of the service (`SPEED_UNITS`), in which the console and reports show its speeds. Those here are in km/h.',
   );
 const speedLimit = z.number().nullable().describe('The current speed limit of the location, in km/h.');
 export const timezone = z.string().describe('The time zone of the service, which applies to hours and days.');
@@ -183,6 +188,7 @@ export const flow = z.object({
       'Volume of the peak hour divided by four times the volume of its busiest 15 minutes (Highway Capacity Manual). 0.25: all within 15 minutes; 1: evenly distributed. null without a peak hour.',
     ),
   speedLimit,
+  units,
 });
 export type Flow = z.infer<typeof flow>;
 
@@ -260,6 +266,7 @@ export const liveTraffic = z.object({
         'Speed for comparison: the speed limit or, without one, the mean speed of the last seven days, without days of sensors with data that a rule or a person rejected.',
       ),
       speedLimit,
+      units,
       level: trafficLevel.describe(
         'From 5 measured motor vehicles on, based on mean speed divided by usual speed: FREE from 0.75, BUSY from 0.5, CONGESTED below, and NO_DATA if there is nothing to compare with. With fewer, FREE while a counting sensor is ONLINE, and otherwise NO_DATA. Counts of intervals (`counts.ingest`) come too late: where all sensors send these, the volume is null.',
       ),
@@ -293,6 +300,7 @@ export const topLocations = z.object({
         meanSpeed: speed.describe('km/h'),
         shareOverLimit,
         speedLimit,
+        units,
       }),
     )
     .describe(

@@ -195,6 +195,7 @@ describe('the steps to a cluster', () => {
       'traffic_unfolded',
       'traffic_unjudged',
       'traffic_year_changes',
+      'traffic_year_failures',
       'traffic_years',
       'users',
       'watchlist_alerts',

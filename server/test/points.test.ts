@@ -56,15 +56,24 @@ describe('measuring points', () => {
       validUntil: '2026-02-01T00:00:00.000Z',
       updatedAt: ended.updatedAt,
     });
+    const listed = (...points: object[]) => points.map((each) => ({ ...each, locationName: 'Ring 1' }));
     expect(await ask('points.list', { locationId })).toEqual({
-      points: [plain, ended],
+      points: listed(plain, ended),
       total: 2,
       pageCount: 1,
     });
+    const found = async (input: object) => (await ask('points.list', input)).points;
+    expect(await found({ pointId: point.id })).toEqual(listed(ended));
+    expect(await found({ search: 'NORT', locationId })).toEqual(listed(ended));
+    expect(await found({ search: 'ring', locationId })).toEqual(listed(plain, ended));
+    expect(await found({ search: 'no such', locationId })).toEqual([]);
+    expect(await found({ pointId: locationId })).toEqual([]);
+    const without = await addLocation();
+    expect(await found({ pointId: without })).toMatchObject([{ id: without, locationName: 'Ring 1' }]);
     const inMarch = await ask('points.list', { locationId, at: '2026-03-01' });
-    expect(inMarch.points).toEqual([plain]);
+    expect(inMarch.points).toEqual(listed(plain));
     expect(await ask('points.delete', { id: point.id })).toEqual({ success: true, id: point.id });
-    expect((await ask('points.list', { locationId })).points).toEqual([plain]);
+    expect(await found({ locationId })).toEqual(listed(plain));
     const { activities } = await gantry.ok(
       'users.getActivityLog',
       { action: 'points.' },

@@ -32,7 +32,13 @@ const summaryOf = (
   endDate: string,
 ) => {
   const interval = requireRange({ startDate, endDate }, ZONE);
-  return kinds[kind].summary(gantry.app.context.db, { interval, filters: {}, settings, now: Date.now() });
+  return kinds[kind].summary(gantry.app.context.db, {
+    interval,
+    filters: {},
+    settings,
+    now: Date.now(),
+    speedUnits: 'KMH',
+  });
 };
 
 describe('the charts of a report in a time zone with half hours', () => {
@@ -71,7 +77,7 @@ it('traffic of a day or an hour without data is a gap in the charts, unlike one 
   // Immediately afterwards, the sensor is not yet ONLINE, and its counts are not yet rolled up.
   await gantry.ok('events.ingestBatch', { apiKey: await gantry.registerSensor(), events });
   const interval = requireRange({ startDate: '2026-04-01', endDate: '2026-04-04' }, ZONE);
-  const scope = { interval, filters: {}, settings, now: Date.now() };
+  const scope = { interval, filters: {}, settings, now: Date.now(), speedUnits: 'KMH' as const };
   const { db } = gantry.app.context;
   const charts = [...(await kinds.TRAFFIC.summary(db, scope)).charts.slice(0, 1)];
   for await (const section of kinds.TRAFFIC.sections?.list(db, scope) ?? []) charts.push(...section.charts);

@@ -61,7 +61,13 @@ const make = async (filters: object, format: ReportFormat = 'CSV', kind: ReportK
   const file = arrayBuffer(to);
   const progress = { progress: 0, rowCount: 0 };
   const rowCount = await inLongSnapshot(pool, (db) =>
-    writeReport(db, { report: row, now: Date.now() }, to, progress, new AbortController().signal),
+    writeReport(
+      db,
+      { report: row, now: Date.now(), speedUnits: 'KMH' },
+      to,
+      progress,
+      new AbortController().signal,
+    ),
   );
   return { rowCount, bytes: new Uint8Array(await file) };
 };
@@ -90,7 +96,13 @@ const expectSame = async (filters: object): Promise<number> => {
 const countBefore = (filters: object, kind: ReportKind = 'EVENTS') => {
   const { db, settings } = gantry.app.context;
   const interval = requireRange(RANGE, settings.current().timezone);
-  const scope: ReportScope = { interval, filters, settings: settings.current(), now: Date.now() };
+  const scope: ReportScope = {
+    interval,
+    filters,
+    settings: settings.current(),
+    now: Date.now(),
+    speedUnits: 'KMH',
+  };
   return kinds[kind].count?.(db, scope);
 };
 

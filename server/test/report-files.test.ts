@@ -134,6 +134,7 @@ describe('reports over HTTP', () => {
       connectionString: gantry.app.context.pool.options.connectionString ?? '',
       folder,
       now: Date.now,
+      speedUnits: 'KMH',
     });
     await using runner = createReportRunner({ db, log, makeReport, files: new ReportFiles(folder) });
     const { id } = await generate();
@@ -185,6 +186,7 @@ describe('reports over HTTP', () => {
       connectionString,
       folder,
       now: Date.now,
+      speedUnits: 'KMH',
       heapMb: { CSV: 8, XLSX: 8, PDF: 8 },
     });
     const row = await getReportRow(gantry.app.context.db, id);
@@ -205,6 +207,7 @@ describe('reports over HTTP', () => {
       connectionString,
       folder,
       now: Date.now,
+      speedUnits: 'KMH',
       statementTimeoutMs: 500,
     });
     const row = await getReportRow(gantry.app.context.db, id);

@@ -36,8 +36,15 @@ beforeAll(async () => {
 
 const figuresOf = async (kind: ReportKind, days: number, filters: ReportFilters = {}) => {
   const interval = { from: CUTOFF - days * DAY_MS, until: CUTOFF + 2 * DAY_MS };
-  return (await kinds[kind].summary(gantry.app.context.db, { interval, filters, settings, now: Date.now() }))
-    .figures;
+  return (
+    await kinds[kind].summary(gantry.app.context.db, {
+      interval,
+      filters,
+      settings,
+      now: Date.now(),
+      speedUnits: 'KMH',
+    })
+  ).figures;
 };
 
 describe('the summary of a report', () => {

@@ -50,6 +50,7 @@ const scopeOf = (startDate: string, endDate: string, filters = {}, now = Date.no
   filters,
   settings: { timezone: 'UTC', use24HourFormat: true, dateFormat: 'YYYY-MM-DD', firstDayOfWeek: 1 },
   now,
+  speedUnits: 'KMH',
 });
 
 const readTraffic = async (scope: ReportScope) => {

@@ -128,7 +128,13 @@ const makeHere = async ({
   const file = arrayBuffer(to);
   const progress = { progress: 0, rowCount: 0 };
   const rowCount = await inLongSnapshot(pool, (db) =>
-    writeReport(db, { report: row, now: Date.now() }, to, progress, new AbortController().signal),
+    writeReport(
+      db,
+      { report: row, now: Date.now(), speedUnits: 'KMH' },
+      to,
+      progress,
+      new AbortController().signal,
+    ),
   );
   expect(progress.rowCount).toBe(rowCount);
   return { rowCount, bytes: new Uint8Array(await file) };

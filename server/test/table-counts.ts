@@ -4,7 +4,13 @@ import type { Pool } from 'pg';
  * Tables that the service writes on its own: when it last looked for silent sensors, and when it did not look; stored years of traffic,
  * and what concerns them.
  */
-const OWN = ['sensor_watch', 'sensor_watch_gaps', 'traffic_year_changes', 'traffic_years'];
+const OWN = [
+  'sensor_watch',
+  'sensor_watch_gaps',
+  'traffic_year_changes',
+  'traffic_year_failures',
+  'traffic_years',
+];
 
 /** The number of rows of each table, except those that are named and those that the service writes on its own. */
 export const countRows = async (

@@ -11,7 +11,7 @@ import {
   oddSamples,
   oddSpeeds,
   type Sample,
-} from '../src/traffic/detector-rules.ts';
+} from '../src/traffic/quality/detector-rules.ts';
 import {
   changedMonth,
   differingCounts,
@@ -24,7 +24,7 @@ import {
   overCapacity,
   THRESHOLDS,
   unevenDirections,
-} from '../src/traffic/quality-rules.ts';
+} from '../src/traffic/quality/rules.ts';
 import { binAt, hoursFrom } from './bins.ts';
 
 // Both sides of the threshold of each rule.

@@ -3,19 +3,21 @@ import { HOUR_MS } from '@gantry/contract/durations';
 import { switchableFeatures } from '@gantry/contract/system';
 import { beforeAll, describe, expect, it } from 'vitest';
 import { rebuildDerived, runChecks } from '../src/operations/consistency/checks.ts';
-import { judgeNext } from '../src/traffic/samples.ts';
+import { judgeNext } from '../src/traffic/quality/samples.ts';
 import { storeNextYear } from '../src/traffic/years.ts';
 import { sharedGantry } from './harness.ts';
 import { rollUpAllTraffic } from './roll-up-all-traffic.ts';
 
 // Years that are stored for annual figures: they say the same as the counts, whatever changes.
 
-const gantry = await sharedGantry({ overrides: { timings: { rollUpTrafficMs: 3_600_000 } } });
+const gantry = await sharedGantry({
+  overrides: { timings: { rollUpTrafficMs: 3_600_000, storeYearsMs: 3_600_000 } },
+});
 const token = await gantry.tokenFor('ADMIN');
 const ask = (procedure: string, input: object = {}) => gantry.ok(procedure, input, { token });
 const { pool } = gantry;
 const { db, clock, settings } = gantry.app.context;
-const now = () => ({ zone: settings.current().timezone, now: clock.now() });
+const now = () => ({ log: gantry.app.context.log, zone: settings.current().timezone, now: clock.now() });
 
 const START = Date.UTC(2024, 11, 20);
 const END = Date.UTC(2026, 0, 8);
@@ -44,7 +46,7 @@ const count = async ({ apiKey }: Sensor, times: readonly number[], volume = volu
 /** Judges all days and stores all years, as the service does in the background. */
 const storeAll = async (): Promise<void> => {
   await rollUpAllTraffic(gantry, 100);
-  while (await judgeNext(db, { ...now(), log: gantry.app.context.log }));
+  while (await judgeNext(db, now()));
   while (await storeNextYear(db, now()));
 };
 
@@ -223,6 +225,36 @@ describe('a stored year', async () => {
     await mark();
     expect(await isStoredUsed(place)).toBe(false);
     expect(await figuresOf(place)).toEqual(await computedOf(place));
+  });
+});
+
+describe('a year that takes too long to store', () => {
+  it('waits, a minute and then twice as long each time, and others are stored before it', async () => {
+    await storeAll();
+    const { rows: ids } = await pool.query<{ id: string }>(
+      'SELECT place_id AS id FROM traffic_years ORDER BY year DESC, place_kind, place_id',
+    );
+    const [slow] = ids;
+    await pool.query('DELETE FROM traffic_years');
+    await pool.query(`
+      CREATE FUNCTION too_long() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN RAISE EXCEPTION 'too long' USING ERRCODE = '57014'; END $$;
+      CREATE TRIGGER too_long BEFORE INSERT ON traffic_years FOR EACH ROW WHEN (NEW.place_id = '${slow?.id}' AND NEW.year = 2025) EXECUTE FUNCTION too_long()`);
+    const failures = async () =>
+      (
+        await pool.query(
+          `SELECT year, attempts, round(extract(epoch FROM due_at - now()) / 60)::int AS minutes FROM traffic_year_failures`,
+        )
+      ).rows;
+    await storeAll();
+    expect(await failures()).toEqual([{ year: 2025, attempts: 1, minutes: 1 }]);
+    const stored = async () => (await pool.query('SELECT FROM traffic_years')).rows.length;
+    expect(await stored()).toBe(ids.length - 1);
+    await pool.query('UPDATE traffic_year_failures SET due_at = now()');
+    await storeAll();
+    expect(await failures()).toEqual([{ year: 2025, attempts: 2, minutes: 2 }]);
+    await pool.query('DROP FUNCTION too_long CASCADE; UPDATE traffic_year_failures SET due_at = now()');
+    await storeAll();
+    expect([await failures(), await stored()]).toEqual([[], ids.length]);
   });
 });
 

@@ -137,7 +137,8 @@ function ratesOf(rules: readonly ObservedRule[]) {
 async function readTraffic(parts: Parts, rules: readonly ObservedRule[], usual: UsualHours, now: number) {
   const conditions = conditionsOf(rules, 'TRAFFIC');
   const until = lastMinute(now);
-  const length = Math.max(1, ...conditions.map(({ minutes }) => minutes));
+  // Two, because 30 s with too many vehicles may be in two of them.
+  const length = Math.max(2, ...conditions.map(({ minutes }) => minutes));
   const hasBins = conditions.some(({ measure }) => measure === 'v85' || measure === 'shareOverLimit');
   const isUsual = conditions.some(({ of }) => of === 'USUAL');
   return {

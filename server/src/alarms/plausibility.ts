@@ -1,19 +1,11 @@
 import type { PlausibilityCheck } from '@gantry/contract/alarm-rules';
 import { HOUR_MS, MINUTE_MS } from '@gantry/contract/durations';
 import type { Executor } from '../platform/database/transaction.ts';
+import { THRESHOLDS } from '../traffic/quality/rules.ts';
+import { findChatter, findStuck } from '../traffic/quality/samples.ts';
 import { groupedBy } from './observe-traffic.ts';
 import type { SensorFact } from './sources-store.ts';
-import {
-  EQUAL_SPEEDS,
-  findSeeing,
-  readDensest,
-  readHours,
-  readLatest,
-  readPlateShares,
-  readSeenHours,
-  SAME_PLATE,
-  type SlotFact,
-} from './traffic-store.ts';
+import { findSeeing, readHours, readPlateShares, readSeenHours, type SlotFact } from './traffic-store.ts';
 
 // The checks of SENSOR_PLAUSIBILITY, adapted from the automatic failures of detectors in IRIS (Minnesota DOT).
 
@@ -21,8 +13,6 @@ import {
 const MIN_SILENT_MS = 4 * HOUR_MS;
 const WEEKS = 4;
 const WEEK_MS = 7 * 24 * HOUR_MS;
-/** Vehicles of a lane in 30 s, as in IRIS. */
-const CHATTER_VEHICLES = 38;
 const SPIKE_TIMES = 5;
 /** A smaller volume is no spike: five vehicles at night instead of one are none. */
 const MIN_SPIKE_VEHICLES = 50;
@@ -56,8 +46,8 @@ const CHECKS: Readonly<
   Record<PlausibilityCheck, (db: Executor, known: CheckedNow, online: readonly string[]) => Promise<Failing>>
 > = {
   SILENT: findSilent,
-  STUCK: findStuck,
-  CHATTER: findChatter,
+  STUCK: (db, { now }, online) => findStuck(db, online, now),
+  CHATTER: findChattering,
   SPIKE: findSpikes,
   CLOCK: async (_, { sensors }) =>
     new Map(
@@ -103,23 +93,13 @@ export function silenceOf(hours: readonly number[], now: number): number | null 
   return silence > Math.max(usual, MIN_SILENT_MS) ? silence : null;
 }
 
-async function findStuck(db: Executor, { now }: CheckedNow, online: readonly string[]): Promise<Failing> {
-  const latest = await readLatest(db, online, now);
-  return new Map(
-    latest.flatMap(({ id, equalSpeeds, samePlate }) =>
-      equalSpeeds >= EQUAL_SPEEDS || samePlate >= SAME_PLATE
-        ? [[id, Math.max(equalSpeeds, samePlate)] as const]
-        : [],
-    ),
+/** The value is the number of vehicles in 30 s that end in the last minute; half of them are in it, or in the one before. */
+function findChattering(db: Executor, { minutes, until }: CheckedNow): Promise<Failing> {
+  const many = minutes.filter(
+    ({ slot, vehicles }) => slot >= until - 2 * MINUTE_MS && vehicles >= THRESHOLDS.chatterVehicles / 2,
   );
-}
-
-/** The value is the number of vehicles in 30 s. */
-async function findChatter(db: Executor, { minutes, until }: CheckedNow): Promise<Failing> {
-  const minute = until - MINUTE_MS;
-  const many = minutes.filter(({ slot, vehicles }) => slot === minute && vehicles >= CHATTER_VEHICLES);
-  const densest = await readDensest(db, [...new Set(many.map(({ sensorId }) => sensorId))], minute);
-  return new Map([...densest].filter(([, n]) => n >= CHATTER_VEHICLES));
+  const ids = [...new Set(many.map(({ sensorId }) => sensorId))];
+  return findChatter(db, ids, { from: until - 1.5 * MINUTE_MS, until });
 }
 
 /** The value is the number of vehicles in the hour. */

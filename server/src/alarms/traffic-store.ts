@@ -1,12 +1,10 @@
-import { HOUR_MS, MINUTE_MS } from '@gantry/contract/durations';
 import { type SQL, sql } from 'drizzle-orm';
-import { firstIdAt } from '../events/id.ts';
 import { moment } from '../platform/database/moment.ts';
 import type { Executor } from '../platform/database/transaction.ts';
 import type { Interval } from '../platform/time.ts';
 import { isPlausible, numbersOf } from '../traffic/slots-store.ts';
 
-// What TRAFFIC and SENSOR_PLAUSIBILITY read: counts by minute and by hour, and a few events.
+// What TRAFFIC and SENSOR_PLAUSIBILITY read: counts by minute and by hour.
 
 /** Motor vehicles of a sensor in a slot. */
 export interface SlotFact {
@@ -120,66 +118,6 @@ export async function readSeenHours(
     WHERE minutes = 60 AND sensor_id = ANY (${sql.param(sensorIds)}::uuid[]) AND slot >= ${moment(since)} AND vehicles > 0
     GROUP BY 1`);
   return new Map(rows.map(({ id, hours }) => [id, numbersOf(hours).map((second) => second * 1_000)]));
-}
-
-/** The greatest number of vehicles of a sensor on a lane in 30 s of a minute. */
-export async function readDensest(
-  db: Executor,
-  sensorIds: readonly string[],
-  minute: number,
-): Promise<ReadonlyMap<string, number>> {
-  if (sensorIds.length === 0) return new Map();
-  // Plan: events_by_sensor, for a minute of each sensor.
-  const { rows } = await db.execute<{ id: string; n: number }>(sql`
-    SELECT sensor_id AS id, max(n)::int AS n FROM (
-      SELECT sensor_id, count(*) AS n FROM events
-      WHERE sensor_id = ANY (${sql.param(sensorIds)}::uuid[])
-        AND id >= ${firstIdAt(minute)}::uuid AND id < ${firstIdAt(minute + MINUTE_MS)}::uuid
-        AND event_type IN ('VEHICLE_DETECTION', 'SPEED_DETECTION', 'PLATE_RECOGNITION')
-      GROUP BY sensor_id, event_type, lane, floor(extract(epoch FROM event_time(id)) / 30)
-    ) AS halves GROUP BY 1`);
-  return new Map(rows.map(({ id, n }) => [id, n]));
-}
-
-/** How often the latest events of sensors repeat a speed or a plate. */
-export interface LatestFact extends Record<string, unknown> {
-  readonly id: string;
-  /** Number of the latest events with a speed, at most 30, if all speeds are equal and not 0; otherwise 0. */
-  readonly equalSpeeds: number;
-  /** How often the most frequent plate was read among the latest 40 events of ten minutes. */
-  readonly samePlate: number;
-}
-
-/** Number of equal speeds, and of reads of one plate, by which a sensor is stuck. */
-export const EQUAL_SPEEDS = 30;
-export const SAME_PLATE = 20;
-
-/** The latest events of sensors, all within an hour, for SENSOR_PLAUSIBILITY. */
-export async function readLatest(
-  db: Executor,
-  sensorIds: readonly string[],
-  now: number,
-): Promise<LatestFact[]> {
-  if (sensorIds.length === 0) return [];
-  // Plan: events_by_sensor from its end, for each sensor.
-  const { rows } = await db.execute<LatestFact>(sql`
-    SELECT asked.id, speeds.n AS "equalSpeeds", plates.n AS "samePlate"
-    FROM unnest(${sql.param(sensorIds)}::uuid[]) AS asked (id)
-    CROSS JOIN LATERAL (
-      SELECT CASE WHEN min(vehicle_speed) = max(vehicle_speed) AND min(vehicle_speed) <> 0 THEN count(*) ELSE 0 END::int AS n FROM (
-        SELECT vehicle_speed FROM events WHERE sensor_id = asked.id AND vehicle_speed IS NOT NULL
-          AND id >= ${firstIdAt(now - HOUR_MS)}::uuid AND id < ${firstIdAt(now)}::uuid ORDER BY id DESC LIMIT ${EQUAL_SPEEDS}
-      ) AS latest
-    ) AS speeds
-    CROSS JOIN LATERAL (
-      SELECT coalesce(max(n), 0)::int AS n FROM (
-        SELECT count(*) AS n FROM (
-          SELECT plate_key FROM events WHERE sensor_id = asked.id AND plate_key IS NOT NULL
-            AND id >= ${firstIdAt(now - 10 * MINUTE_MS)}::uuid AND id < ${firstIdAt(now)}::uuid ORDER BY id DESC LIMIT 40
-        ) AS latest GROUP BY plate_key
-      ) AS counted
-    ) AS plates`);
-  return rows;
 }
 
 /** The shares of events with a plate of sensors in these hours, by sensor and hour as `<id> <hour>`. */

@@ -40,11 +40,11 @@ import {
   topLocationsInput,
 } from '@gantry/contract/traffic';
 import { turningMovements, turningMovementsInput } from '@gantry/contract/turning-movements';
-import { getDataQuality, listDataReviews, reviewData } from '../traffic/data-quality.ts';
 import { getDensity } from '../traffic/density.ts';
 import { getTmgFile } from '../traffic/files/tmg-export.ts';
 import { getHeadways } from '../traffic/headways.ts';
 import { getOutages } from '../traffic/outages.ts';
+import { getDataQuality, listDataReviews, reviewData } from '../traffic/quality/service.ts';
 import {
   getFlow,
   getHourOfWeek,

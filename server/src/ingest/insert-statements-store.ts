@@ -165,6 +165,13 @@ function refuseDeleted(ids: string): string {
     )`;
 }
 
+/** The array of a column for `traffic_unfolded`, whose readers look for passages only where there are any. */
+function arrayOf(column: string, parameter: string | undefined): string | undefined {
+  return column === 'passage_id'
+    ? `CASE WHEN array_remove(${parameter}::text[], NULL) <> '{}' THEN ${parameter}::text[] END`
+    : parameter;
+}
+
 interface Variant {
   /** Whether any of the events has an idempotency key. */
   readonly keyed: boolean;
@@ -193,7 +200,7 @@ function insertNew(name: string, { keyed, followed, passing, companions }: Varia
       `recorded AS (INSERT INTO changes (topic, event_ids) VALUES ('events', ${ids}))`,
       `passed AS (
         INSERT INTO traffic_unfolded (${passed.map(({ as }) => as).join(', ')}, first_id, last_id)
-        VALUES (${[...passed.map(({ of }) => parameters.get(of)), ...ends].join(', ')})
+        VALUES (${[...passed.map(({ of }) => arrayOf(of, parameters.get(of))), ...ends].join(', ')})
       )`,
       ...(keyed ? [refuseDeleted(ids)] : []),
       ...(companions?.inserting((encode) => add((group) => encode(group.companions))) ?? []),

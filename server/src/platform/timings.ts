@@ -53,6 +53,8 @@ export interface Timings {
   readonly rollUpCountsMs: number;
   /** How often traffic is rolled up. */
   readonly rollUpTrafficMs: number;
+  /** How often to look for years of traffic that can be stored. */
+  readonly storeYearsMs: number;
   /** How often to look for partitions of events that are due for maintenance. */
   readonly upkeepMs: number;
   /** How often to pass the stored keys of plates until they conform to new rules. */
@@ -111,6 +113,7 @@ export const TIMINGS: Timings = {
   leadershipMs: 5_000,
   rollUpCountsMs: 1_000,
   rollUpTrafficMs: 5_000,
+  storeYearsMs: 10_000,
   upkeepMs: 60_000,
   renewPlateKeysMs: 3_600_000,
   readFeedMs: 3_000,

@@ -46,6 +46,7 @@ import { FrontEnd } from '../rpc/exchange.ts';
 import { startSensors } from '../sensors/start.ts';
 import { getTimezoneSettings, listFormerTimezones } from '../system/store.ts';
 import { startTrafficRollUp } from '../traffic/roll-up.ts';
+import { startStoringYears } from '../traffic/years.ts';
 import { startWatchlist } from '../watchlist/start.ts';
 import { startDeliveries, startWebhooks } from '../webhooks/start.ts';
 
@@ -294,16 +295,13 @@ function startMaintenance(
   const { now } = clock;
   const counts = resources.use(startRollingUpCounts({ db, log, timings }));
   const notePending = (events: number): void => metrics.pendingTrafficEvents.set(events);
+  const parts = { log, now, zone: () => core.settings.current().timezone };
   const traffic = resources.use(
-    startTrafficRollUp({
-      db,
-      log,
-      now,
-      zone: () => core.settings.current().timezone,
-      everyMs: timings.rollUpTrafficMs,
-      notePending,
-    }),
+    startTrafficRollUp({ ...parts, db, everyMs: timings.rollUpTrafficMs, notePending }),
   );
+  // Roll-ups must not wait for the connection of a year that takes long.
+  const ordinary = createDatabase(pools.ordinary);
+  resources.use(startStoringYears({ ...parts, db: ordinary, everyMs: timings.storeYearsMs }));
   whenFeedGrows(counts.rouse);
   whenFeedGrows(traffic.rouse);
   const { ordinary: pool, upkeep: own } = pools;

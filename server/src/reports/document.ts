@@ -1,8 +1,12 @@
 import type { Writable } from 'node:stream';
 import type { CsvChoice, ReportFilters } from '@gantry/contract/reports';
 import type { TimezoneSettings } from '@gantry/contract/system';
+import type { SpeedUnits } from '@gantry/contract/values';
 import type { Database } from '../platform/database/pool.ts';
 import type { Interval } from '../platform/time.ts';
+
+/** The units of speeds, as files name them. */
+export const UNIT_NAMES = { KMH: 'km/h', MPH: 'mph' } as const satisfies Record<SpeedUnits, string>;
 
 /** The contents of a cell: `integer`, `decimal` and `degrees` are numbers, `seconds` a duration, `share` a number from 0 to 1. */
 export type ColumnType = 'text' | 'integer' | 'decimal' | 'degrees' | 'seconds' | 'share' | 'time' | 'date';
@@ -189,6 +193,8 @@ export interface ReportScope {
   readonly settings: TimezoneSettings;
   /** When it is generated, in Unix milliseconds: there is no data after that. */
   readonly now: number;
+  /** The units of the service, for places without units of their own. */
+  readonly speedUnits: SpeedUnits;
 }
 
 /** The definition of a kind of report. */

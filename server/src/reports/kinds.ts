@@ -1,5 +1,6 @@
 import { event } from '@gantry/contract/events';
 import type { ReportFileKind, ReportKind } from '@gantry/contract/reports';
+import type { SpeedUnits } from '@gantry/contract/values';
 import { hidePlates } from '../events/hidden-plates.ts';
 import { withoutIssues } from '../events/plate-rules.ts';
 import type { Column, KindOfReport, Row } from './document.ts';
@@ -11,10 +12,15 @@ import { sensorHealth } from './kinds/sensor-health.ts';
 import { traffic } from './kinds/traffic.ts';
 import { trafficSections } from './kinds/traffic-sections.ts';
 
+/** Reports of traffic in some units. */
+export function trafficIn(units: SpeedUnits): KindOfReport {
+  return { ...traffic(units), sections: trafficSections(units) };
+}
+
 export const kinds: Readonly<Record<ReportKind, KindOfReport>> = {
   VIOLATIONS: violations,
   EVENTS: events,
-  TRAFFIC: { ...traffic, sections: trafficSections },
+  TRAFFIC: trafficIn('KMH'),
   INCIDENTS: incidents,
   INCIDENT_PERFORMANCE: incidentPerformance,
   INCIDENT_CHRONOLOGY: chronology,

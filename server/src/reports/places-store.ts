@@ -1,13 +1,14 @@
 import { DAY_MS } from '@gantry/contract/durations';
 import { isUuid } from '@gantry/contract/id';
 import type { ReportFilters } from '@gantry/contract/reports';
+import type { SpeedUnits } from '@gantry/contract/values';
 import { type SQL, sql } from 'drizzle-orm';
 import { firstIdAt } from '../events/id.ts';
 import { sortedName } from '../platform/database/case-folded.ts';
 import { moment } from '../platform/database/moment.ts';
 import type { Executor } from '../platform/database/transaction.ts';
 import { type Interval, SLOT_MS } from '../platform/time.ts';
-import { groupsWithin, passedIn, passedWithin } from '../traffic/slots-store.ts';
+import { groupsWithin, passedIn, passedWithin } from '../traffic/passed-store.ts';
 
 /**
  * The names of sensors and locations by id (in lower case), including the name that a deleted one had in the last of its
@@ -59,6 +60,8 @@ export interface TrafficPlace {
   readonly kind: 'location' | 'sensor';
   readonly id: string;
   readonly name: string;
+  /** Those that are entered for it; null for none. */
+  readonly units: SpeedUnits | null;
 }
 
 /** Whether a sensor stood at no location that still exists, at any time before it was moved to its present one. */
@@ -88,10 +91,11 @@ export async function listTrafficPlaces(
   const ids = deleted.map(({ id }) => id);
   const names = deleted.map(({ name }) => name);
   const { rows } = await db.execute<TrafficPlace & Record<string, unknown>>(sql`
-    SELECT kind, id, name FROM (
-      SELECT 'location' AS kind, id, name FROM locations WHERE ${locations}
-      UNION ALL SELECT 'sensor', id, name FROM sensors WHERE ${sensors}
-      UNION ALL SELECT 'sensor', id, name
+    SELECT kind, id, name, units FROM (
+      SELECT 'location' AS kind, id, name, speed_units AS units FROM locations WHERE ${locations}
+      UNION ALL SELECT 'sensor', id, name, (SELECT speed_units FROM locations WHERE locations.id = sensors.location_id)
+        FROM sensors WHERE ${sensors}
+      UNION ALL SELECT 'sensor', id, name, NULL
         FROM unnest(${sql.param(ids)}::uuid[], ${sql.param(names)}::text[]) AS deleted (id, name)
     ) AS places ORDER BY ${sortedName(sql`name`)}, id`);
   return rows;

@@ -43,7 +43,8 @@ export function startReports(
   const { config, db, log, clock, timings } = core;
   const folder = join(config.DATA_DIR, 'reports');
   const files = new ReportFiles(folder);
-  const makeReport = createReportMaker({ connectionString, folder, now: clock.now });
+  const { SPEED_UNITS: speedUnits } = config;
+  const makeReport = createReportMaker({ connectionString, folder, speedUnits, now: clock.now });
   const runner = createReportRunner({ db, log, files, makeReport });
   let rounds = 0;
   resources.use(

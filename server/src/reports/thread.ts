@@ -1,6 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { Worker } from 'node:worker_threads';
 import type { ReportFormat } from '@gantry/contract/reports';
+import type { SpeedUnits } from '@gantry/contract/values';
 import { hasErrno } from '@gantry/embedded-postgres/errno';
 import { STATEMENT_TIMEOUT_MS } from '../platform/database/pool.ts';
 import type { DescribedError } from '../platform/describe-error.ts';
@@ -16,6 +17,8 @@ export interface ThreadJob {
   readonly report: ReportRow;
   /** The time in Unix milliseconds when it was ordered. */
   readonly now: number;
+  /** The units of the service (`SPEED_UNITS`). */
+  readonly speedUnits: SpeedUnits;
   /** Maximum duration of each statement, in milliseconds. */
   readonly statementTimeoutMs: number;
 }
@@ -87,6 +90,7 @@ interface MakerOptions {
   readonly folder: string;
   /** The time in Unix milliseconds. */
   readonly now: () => number;
+  readonly speedUnits: SpeedUnits;
   /** In MB. */
   readonly heapMb?: Readonly<Record<ReportFormat, number>>;
   /** Maximum duration of each statement, in milliseconds. */
@@ -100,12 +104,16 @@ export function createReportMaker({
   connectionString,
   folder,
   now,
+  speedUnits,
   heapMb = HEAP_MB,
   statementTimeoutMs = STATEMENT_TIMEOUT_MS,
 }: MakerOptions): MakeReport {
   return async (report, fileKey, onProgress, signal) => {
     signal.throwIfAborted();
-    const order: ThreadJob = { connectionString, folder, fileKey, report, now: now(), statementTimeoutMs };
+    const order: ThreadJob = {
+      ...{ connectionString, folder, fileKey, report, speedUnits, statementTimeoutMs },
+      now: now(),
+    };
     const worker = new Worker(reportWorker, {
       workerData: order,
       resourceLimits: {

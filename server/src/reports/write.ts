@@ -5,7 +5,8 @@ import type { Database } from '../platform/database/pool.ts';
 import { createLocalTime } from '../platform/local-time.ts';
 import type { Batch, Figure, FileFormat, ReportDocument, ReportScope, Row } from './document.ts';
 import { reportOfStudy } from './kinds/study.ts';
-import { kinds, withoutPlates } from './kinds.ts';
+import { unitsOfReport } from './kinds/traffic.ts';
+import { kinds, trafficIn, withoutPlates } from './kinds.ts';
 import { findPlaceNames } from './places-store.ts';
 import type { Progress, ThreadJob } from './thread.ts';
 
@@ -17,7 +18,7 @@ import type { Progress, ThreadJob } from './thread.ts';
  */
 export async function writeReport(
   db: Database,
-  { report: row, now }: Pick<ThreadJob, 'report' | 'now'>,
+  { report: row, now, speedUnits }: Pick<ThreadJob, 'report' | 'now' | 'speedUnits'>,
   to: Writable,
   progress: Progress,
   signal: AbortSignal,
@@ -27,8 +28,14 @@ export async function writeReport(
     filters: row.filters,
     settings: row.settings,
     now,
+    speedUnits,
   };
-  const kind = row.kind === 'STUDY' ? await reportOfStudy(db, row.studyId ?? '', now) : kinds[row.kind];
+  const kind =
+    row.kind === 'STUDY'
+      ? await reportOfStudy(db, row.studyId ?? '', now)
+      : row.kind === 'TRAFFIC'
+        ? trafficIn(await unitsOfReport(db, scope))
+        : kinds[row.kind];
   const { columns, title, rows, count, summary, sections, study } = kind;
   const document: ReportDocument = {
     title,

@@ -2,7 +2,8 @@ import type { EventType } from '@gantry/contract/events';
 import type { MeasuringPoint, StoredChannel } from '@gantry/contract/points';
 import { type Interval, slotOf } from '../platform/time.ts';
 import { hasDirection, isInChannel, type Passed, specificity } from './channels.ts';
-import { type Counts, isPlausibleBin, type Kind, measure, type Packed, source } from './slots-store.ts';
+import { source } from './passed-store.ts';
+import { type Counts, isPlausibleBin, type Kind, measure, type Packed } from './slots-store.ts';
 import { KMH_PER_MPH, MAX_SPEED } from './speed-sample.ts';
 import type { Passage, SingleVehicle } from './vehicles-store.ts';
 
@@ -129,8 +130,8 @@ export function cellsOf(detector: Detector, kinds: Counts['kinds']): number[] {
 export interface Reading {
   readonly detectors: readonly Detector[];
   readonly counting: readonly { readonly sensorId: string; readonly source: number }[];
-  /** The types of events that count, as in kinds; null for all. */
-  readonly types: readonly string[] | null;
+  /** Which vehicles count, by the types of their events (as in kinds); null for all. */
+  readonly isCounted: ((eventType: string) => boolean) | null;
 }
 
 const SOURCES: readonly (readonly [source: number, types: readonly EventType[]])[] = [
@@ -157,16 +158,32 @@ export function readingsOf(
         return usual === null ? [] : [{ sensorId, source: usual }];
       });
       const isCounting = ({ assigned }: Detector): boolean => sourceOf(assigned.sensorId) !== null;
-      return counting.length === 0 ? [] : [{ detectors: group.filter(isCounting), counting, types: null }];
+      return counting.length === 0
+        ? []
+        : [{ detectors: group.filter(isCounting), counting, isCounted: null }];
     }
     return SOURCES.flatMap(([from, types]): Reading[] => {
       const wanted = types.filter((type) => counted.includes(type));
       if (wanted.length === 0) return [];
       const counting = ids.map((sensorId) => ({ sensorId, source: from }));
-      const named = wanted.map((type) => (USUAL_TYPES.includes(type) ? '' : type));
-      return [{ detectors: group, counting, types: wanted.length === types.length ? null : named }];
+      return [{ detectors: group, counting, isCounted: countsOnce(wanted, counted) }];
     });
   });
+}
+
+/**
+ * Whether a vehicle counts in the reading of some types of one source. One with events of several sources is in each of them, and counts in the
+ * first of those that count.
+ * @param own the types of the source that count, and `all` those of all sources
+ */
+function countsOnce(own: readonly EventType[], all: readonly EventType[]): (eventType: string) => boolean {
+  const inOrder = SOURCES.flatMap(([, types]) => types).filter((type) => all.includes(type));
+  return (eventType) => {
+    if (eventType === '') return own.some((type) => USUAL_TYPES.includes(type));
+    const types = eventType.split('+');
+    const first = inOrder.find((type) => types.includes(type));
+    return first !== undefined && own.includes(first);
+  };
 }
 
 function groupsBy(
@@ -213,7 +230,7 @@ function findDetectors(detectors: readonly Detector[]) {
  */
 export function assignedCounts(
   counts: Counts,
-  { detectors, types }: Pick<Reading, 'detectors' | 'types'>,
+  { detectors, isCounted }: Pick<Reading, 'detectors' | 'isCounted'>,
 ): Counts {
   const kinds = new Map<number, Kind>();
   const known = new Map<string, number>();
@@ -228,7 +245,7 @@ export function assignedCounts(
     detectors.map((detector): [Detector, Plan] => {
       const plan: Plan = new Map();
       for (const [cell, kind] of counts.kinds) {
-        if (!has(detector, kind) || types?.includes(kind.eventType) === false) continue;
+        if (!has(detector, kind) || isCounted?.(kind.eventType) === false) continue;
         const to = kindAt(detector, kind);
         plan.set(cell, { cell: cellOf(to), isMeasured: hasSpeeds(detector, to) });
       }
@@ -378,11 +395,11 @@ function wholeMiles(speed: number): number {
 /** The vehicles whose speeds are those of points, with their speeds along the road. */
 export function assignedVehicles(
   vehicles: readonly SingleVehicle[],
-  { detectors, types }: Pick<Reading, 'detectors' | 'types'>,
+  { detectors, isCounted }: Pick<Reading, 'detectors' | 'isCounted'>,
 ): SingleVehicle[] {
   const find = findDetectors(detectors);
   return vehicles.flatMap((vehicle) => {
-    if (types?.includes(vehicle.eventType) === false) return [];
+    if (isCounted?.(vehicle.eventType) === false) return [];
     return find(vehicle.sensorId, vehicle.slot).flatMap((detector) => {
       if (!has(detector, vehicle) || !hasSpeeds(detector, kindAt(detector, vehicle))) return [];
       const { correctionAngle, speedUnit } = detector.assigned;
@@ -403,11 +420,11 @@ export function passedAt<As extends Passed>(detectors: readonly Detector[], pass
 /** The vehicles that count for points, as they pass them. */
 export function assignedPassages(
   vehicles: readonly Passage[],
-  { detectors, types }: Pick<Reading, 'detectors' | 'types'>,
+  { detectors, isCounted }: Pick<Reading, 'detectors' | 'isCounted'>,
 ): Passage[] {
   const find = findDetectors(detectors.filter(isForVolumes));
   return vehicles.flatMap((vehicle) => {
-    if (types?.includes(vehicle.eventType) === false) return [];
+    if (isCounted?.(vehicle.eventType) === false) return [];
     return find(vehicle.sensorId, vehicle.slot).flatMap((detector) =>
       has(detector, vehicle) ? [{ ...vehicle, ...kindAt(detector, vehicle) }] : [],
     );

@@ -15,6 +15,7 @@ import {
   readingsOf,
 } from './assigned.ts';
 import { type CountedSpan, type Counter, countedSpans, type Phase, phasesOf } from './counting.ts';
+import { source } from './passed-store.ts';
 import { readCountedSpans } from './periods-store.ts';
 import { readAssigned } from './points-store.ts';
 import {
@@ -28,17 +29,9 @@ import {
   type Stay,
   without,
 } from './presence-store.ts';
-import { type Spans, withSpan } from './rejected.ts';
+import { type Spans, withSpan } from './quality/rejected.ts';
 import { partsWithin, type Segment } from './segments.ts';
-import {
-  type Counts,
-  type Detail,
-  type Place,
-  type Read,
-  readCounts,
-  readOf,
-  source,
-} from './slots-store.ts';
+import { type Counts, type Detail, type Place, type Read, readCounts, readOf } from './slots-store.ts';
 import { type Passage, readPassed, readVehicles, type SingleVehicle } from './vehicles-store.ts';
 
 /** What counts at a place in a range, and how it is read. */

@@ -5,7 +5,8 @@ import { classOfText } from '../events/passage-columns.ts';
 import { type Interval, SLOT_MS } from '../platform/time.ts';
 import type { Detector } from './assigned.ts';
 import type { VehicleClass } from './bin.ts';
-import { type Counts, isPlausibleBin, type Kind, MAX_SPEED, measure, type Packed } from './slots-store.ts';
+import { MAX_SPEED } from './passed-store.ts';
+import { type Counts, isPlausibleBin, type Kind, measure, type Packed } from './slots-store.ts';
 
 // Which of the sensors of a place count, so that one vehicle counts once.
 

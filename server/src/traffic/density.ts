@@ -7,10 +7,10 @@ import { requireRange } from '../platform/time.ts';
 import { type Bin, type Cell, cellKey, isMotor, roundTo, sumCells } from './bin.ts';
 import type { Traffic } from './figures.ts';
 import { bucketsOf, indexOf } from './flow.ts';
+import { readSurroundings } from './quality/surroundings.ts';
 import { localBounds, minutesOf, requireFewPoints } from './range.ts';
 import { KMH_PER_MPH } from './speed-sample.ts';
 import { type Configured, unitsOf } from './studies.ts';
-import { readSurroundings } from './surroundings.ts';
 import { MAX_PASSED } from './vehicles-store.ts';
 import { readBins } from './volumes.ts';
 

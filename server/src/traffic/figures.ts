@@ -35,12 +35,12 @@ import {
   readSightings,
   type Sightings,
 } from './presence-store.ts';
-import type { Rejected } from './rejected.ts';
-import { type ChannelSample, readSamples } from './samples-store.ts';
+import type { Rejected } from './quality/rejected.ts';
+import { type ChannelSample, readSamples } from './quality/samples-store.ts';
+import { type Excluding, NO_VERDICTS, reachOf, readVerdicts, type Verdicts } from './quality/sensor-flags.ts';
+import { readSurroundings } from './quality/surroundings.ts';
 import { cutSegments, type Segment, slotsWithin } from './segments.ts';
-import { type Excluding, NO_VERDICTS, reachOf, readVerdicts, type Verdicts } from './sensor-flags.ts';
 import type { Counts, Detail, Kind } from './slots-store.ts';
-import { readSurroundings } from './surroundings.ts';
 import type { Passage, SingleVehicle } from './vehicles-store.ts';
 
 /**

@@ -4,17 +4,17 @@ import { MAX_QUALITY_DAYS, type Outage, type OutagesInput } from '@gantry/contra
 import { DateTime } from 'luxon';
 import type { Executor } from '../platform/database/transaction.ts';
 import { type Interval, SLOT_MS, slotOf } from '../platform/time.ts';
-import { requireQualityRange } from './data-quality.ts';
 import { type Parts, readTraffic, segmentsWithin, type Traffic } from './figures.ts';
-import { type HourKey, readHoursBefore, usualOf } from './gaps.ts';
-import { findNearestHour } from './no-hits-store.ts';
 import { findNames, listStoppedSensors } from './outages-store.ts';
+import { source } from './passed-store.ts';
 import { getPlace, type LimitedPlace } from './places-store.ts';
 import { findStays, type KnownSensor, readEdges, readSensors } from './presence-store.ts';
-import { THRESHOLDS } from './quality-rules.ts';
+import { type HourKey, readHoursBefore, usualOf } from './quality/gaps.ts';
+import { findNearestHour } from './quality/no-hits-store.ts';
+import { minutesOf } from './quality/rejected.ts';
+import { THRESHOLDS } from './quality/rules.ts';
+import { requireQualityRange } from './quality/service.ts';
 import { localBounds } from './range.ts';
-import { minutesOf } from './rejected.ts';
-import { source } from './slots-store.ts';
 
 /** A time of which nothing is known, or used. */
 interface Found extends Interval {

@@ -5,19 +5,10 @@ import { moment } from '../platform/database/moment.ts';
 import type { Executor, Transaction } from '../platform/database/transaction.ts';
 import type { Interval } from '../platform/time.ts';
 import type { CountedSpan } from './counting.ts';
+import { KIND, ORIGIN, source } from './passed-store.ts';
 import { addBins, KEY, PACKED } from './roll-up-store.ts';
 import type { Segment } from './segments.ts';
-import {
-  BINS,
-  BRIEF_SUMS,
-  inSegments,
-  isOfMotor,
-  KIND,
-  longerUntil,
-  measure,
-  ORIGIN,
-  source,
-} from './slots-store.ts';
+import { BINS, BRIEF_SUMS, inSegments, isOfMotor, longerUntil, measure } from './slots-store.ts';
 import { isNoted } from './years-store.ts';
 
 /** What a period counts: '' for none. */

@@ -24,7 +24,7 @@ import {
   type StoredPeriod,
 } from './periods-store.ts';
 import { readAssignedOf } from './points-store.ts';
-import { noteUnjudged } from './quality-store.ts';
+import { noteUnjudged } from './quality/store.ts';
 import { isPlausibleBin, measure } from './slots-store.ts';
 
 type Parts = Pick<Core, 'db' | 'settings'> & { readonly clock: Pick<Core['clock'], 'now'> };

@@ -11,21 +11,12 @@ import { notFound } from '../platform/error.ts';
 import { always, type History } from '../platform/history.ts';
 import { type Interval, SLOT_MS, slotOf } from '../platform/time.ts';
 import { locationLimits, type Placement, readPlacements } from '../sensors/placements-store.ts';
+import { source, waitingIn } from './passed-store.ts';
 import { getAnyPoint } from './points-store.ts';
 import { countingOf, SENT } from './presence-store.ts';
-import { REJECTING } from './quality-rules.ts';
+import { REJECTING } from './quality/rules.ts';
 import { type Segment, segmentsOf } from './segments.ts';
-import {
-  BINS,
-  groupsWithin,
-  inSegments,
-  isOfMotor,
-  isPlausible,
-  type Place,
-  passedIn,
-  passedWithin,
-  source,
-} from './slots-store.ts';
+import { BINS, inSegments, isOfMotor, isPlausible, type Place } from './slots-store.ts';
 
 /** A place with its speed limits (km/h). */
 export interface LimitedPlace extends Place {
@@ -139,6 +130,7 @@ interface TopRow extends Record<string, unknown> {
   id: string;
   name: string;
   speed_limit: number | null;
+  units: SpeedUnits | null;
   volume: number;
   measured: number;
   mean_speed: number | null;
@@ -147,7 +139,9 @@ interface TopRow extends Record<string, unknown> {
 }
 
 /** A location with traffic within the range, without the share of vehicles above its limit. */
-export type TopLocation = Omit<TopLocations['locations'][number], 'shareOverLimit'> & {
+export type TopLocation = Omit<TopLocations['locations'][number], 'shareOverLimit' | 'units'> & {
+  /** Those that are entered for it; null for none. */
+  readonly units: SpeedUnits | null;
   /** Whether its limit changed within the range. */
   readonly isLimitChanged: boolean;
   /** Whether sensors of several types were there, which may have counted the same vehicles, any were assigned to its points, or moves were entered afterwards. */
@@ -194,13 +188,13 @@ export async function listTopLocations(db: Executor, range: Interval): Promise<T
       ${sql.join(rolledUp, sql` UNION ALL `)}
       UNION ALL
       SELECT location_id, ${VALUES}
-      FROM (${passedIn(groupsWithin(whole), passedWithin(whole))}) AS fresh JOIN counting USING (sensor_id, source)
+      FROM (${waitingIn(whole, sql`true`)}) AS fresh JOIN counting USING (sensor_id, source)
       WHERE ${isOfMotor}
     ), summed AS (
       SELECT id, sum(vehicles)::bigint AS volume, sum(measured)::bigint AS measured, sum(speed_sum) AS speed_sum
       FROM passed GROUP BY id HAVING sum(vehicles) > 0
     )
-    SELECT id, name, speed_limit, coalesce(volume, 0) AS volume, coalesce(measured, 0) AS measured,
+    SELECT id, name, speed_limit, speed_units AS units, coalesce(volume, 0) AS volume, coalesce(measured, 0) AS measured,
       id IN (SELECT location_id FROM mixed UNION SELECT location_id FROM assigned) AS mixed,
       EXISTS (
         SELECT FROM location_limits WHERE location_id = id AND since > ${moment(whole.from)} AND since < ${moment(whole.until)}
@@ -214,6 +208,7 @@ export async function listTopLocations(db: Executor, range: Interval): Promise<T
     measured: row.measured,
     meanSpeed: row.mean_speed,
     speedLimit: row.speed_limit,
+    units: row.units,
     isLimitChanged: row.changed,
     isMixed: row.mixed,
   }));
@@ -251,7 +246,7 @@ export async function readSharesOverLimit(
       ${sql.join(rolledUp, sql` UNION ALL `)}
       UNION ALL
       SELECT limited.id, sign, CASE WHEN bin > held THEN sign END
-      FROM (${passedIn(groupsWithin(whole), passedWithin(whole))}) AS fresh JOIN counting USING (sensor_id, source)
+      FROM (${waitingIn(whole, sql`true`)}) AS fresh JOIN counting USING (sensor_id, source)
         JOIN limited ON limited.id = location_id
       WHERE bin IS NOT NULL AND ${isOfMotor}
     )
@@ -284,6 +279,8 @@ export interface LiveLocation extends Record<string, unknown> {
   readonly id: string;
   readonly name: string;
   readonly speed_limit: number | null;
+  /** Those that are entered for it; null for none. */
+  readonly units: SpeedUnits | null;
   readonly types: readonly LiveCounts[];
   /** Whether any counting sensor is ONLINE, also one that sends counts of intervals. */
   readonly working: boolean;
@@ -340,7 +337,7 @@ export async function readLive(db: Executor, range: Interval): Promise<LiveLocat
       WHERE minutes = 1 AND slot >= ${moment(range.from)} AND slot < ${moment(range.until)}
       UNION ALL
       SELECT location_id, sensor_id, ${VALUES}
-      FROM (${passedIn(groupsWithin(range), sql`location_id IS NOT NULL AND ${passedWithin(range)}`)}) AS fresh
+      FROM (${waitingIn(range, sql`location_id IS NOT NULL`)}) AS fresh
         JOIN counting USING (sensor_id, source)
       WHERE ${isOfMotor}
     ), live AS (
@@ -366,7 +363,7 @@ export async function readLive(db: Executor, range: Interval): Promise<LiveLocat
         ${sql.join(days, sql` UNION ALL `)}
       ) AS days GROUP BY 1
     )
-    SELECT id, name, speed_limit, coalesce(types, '[]') AS types, coalesce(working, false) AS working,
+    SELECT id, name, speed_limit, speed_units AS units, coalesce(types, '[]') AS types, coalesce(working, false) AS working,
       coalesce(usual.measured, 0)::bigint AS usual_measured, coalesce(usual.speed_sum, 0)::bigint AS usual_sum
     FROM locations LEFT JOIN by_type ON by_type.location_id = id LEFT JOIN working ON working.location_id = id
       LEFT JOIN usual USING (id)

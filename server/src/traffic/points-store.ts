@@ -1,8 +1,13 @@
 import { isUuid } from '@gantry/contract/id';
 import type { Page } from '@gantry/contract/page';
-import type { ListAssignmentsInput, ListPointsInput, MeasuringPoint } from '@gantry/contract/points';
-import { and, asc, count, eq, getTableColumns, type SQL, sql } from 'drizzle-orm';
-import { sortedName } from '../platform/database/case-folded.ts';
+import type {
+  ListAssignmentsInput,
+  ListedPoint,
+  ListPointsInput,
+  MeasuringPoint,
+} from '@gantry/contract/points';
+import { and, asc, count, eq, getTableColumns, or, type SQL, sql } from 'drizzle-orm';
+import { contains, sortedName } from '../platform/database/case-folded.ts';
 import { locks } from '../platform/database/locks.ts';
 import { moment } from '../platform/database/moment.ts';
 import { detectorAssignments, locations, measuringPoints, sensors } from '../platform/database/tables.ts';
@@ -67,29 +72,42 @@ function isValidAt(table: typeof measuringPoints | typeof detectorAssignments, a
 /** Points by name. A location without any has the one of its own. */
 export async function listPoints(
   db: Executor,
-  { skip, take, locationId }: Pick<ListPointsInput, 'skip' | 'take' | 'locationId'>,
+  { skip, take, pointId, locationId, search }: Omit<ListPointsInput, 'at'>,
   at: number | undefined,
-): Promise<Page<MeasuringPoint>> {
+): Promise<Page<ListedPoint>> {
+  const ofPlace = (column: typeof measuringPoints.id | typeof measuringPoints.locationId, id?: string) =>
+    id === undefined ? undefined : isUuid(id) ? eq(column, id) : NO_ROWS;
   const wanted = and(
-    locationId === undefined
+    ofPlace(measuringPoints.id, pointId),
+    ofPlace(measuringPoints.locationId, locationId),
+    search === undefined
       ? undefined
-      : isUuid(locationId)
-        ? eq(measuringPoints.locationId, locationId)
-        : NO_ROWS,
+      : or(contains(measuringPoints.name, search), contains(locations.name, search)),
     at === undefined ? undefined : isValidAt(measuringPoints, at),
   );
+  const isItsLocation = eq(locations.id, measuringPoints.locationId);
   const items = await db
-    .select()
+    .select({ ...getTableColumns(measuringPoints), locationName: locations.name })
     .from(measuringPoints)
+    .innerJoin(locations, isItsLocation)
     .where(wanted)
     .orderBy(asc(sortedName(measuringPoints.name)), asc(measuringPoints.id))
     .limit(take)
     .offset(skip);
-  const [counted] = await db.select({ total: count() }).from(measuringPoints).where(wanted);
+  const [counted] = await db
+    .select({ total: count() })
+    .from(measuringPoints)
+    .innerJoin(locations, isItsLocation)
+    .where(wanted);
   const total = counted?.total ?? 0;
-  if (total > 0 || locationId === undefined) return { items, total };
-  const own = await findOwnPoint(db, locationId);
-  return { items: own && skip === 0 ? [own] : [], total: own ? 1 : 0 };
+  const only = locationId ?? pointId;
+  if (total > 0 || only === undefined || search !== undefined) return { items, total };
+  const own = await findOwnPoint(db, only);
+  const isWanted = own !== undefined && (pointId ?? own.id) === own.id;
+  return {
+    items: isWanted && skip === 0 ? [{ ...own, locationName: own.name }] : [],
+    total: isWanted ? 1 : 0,
+  };
 }
 
 /** The point of a location for which none is entered: both directions, always; undefined for any other. */

@@ -2,6 +2,7 @@ import { isUuid } from '@gantry/contract/id';
 import type { Page } from '@gantry/contract/page';
 import {
   type CreatePointInput,
+  type ListedPoint,
   type ListPointsInput,
   MAX_MEASURING_POINTS,
   type MeasuringPoint,
@@ -167,7 +168,7 @@ export function deletePoint(
 export function viewPoints(
   { db, settings }: Pick<Core, 'db' | 'settings'>,
   { at, ...input }: ListPointsInput,
-): Promise<Page<MeasuringPoint>> {
+): Promise<Page<ListedPoint>> {
   return listPoints(db, input, at === undefined ? undefined : resolveTime(at, settings.current().timezone));
 }
 

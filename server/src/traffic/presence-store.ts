@@ -3,20 +3,10 @@ import { moment } from '../platform/database/moment.ts';
 import type { Executor } from '../platform/database/transaction.ts';
 import { ENDLESS, type Interval, SLOT_MS } from '../platform/time.ts';
 import { firstContact, listDowntimes } from '../sensors/status-store.ts';
+import { groupsWithin, keptSince, ORIGIN, passedIn, passedWithin } from './passed-store.ts';
 import { readAssigned } from './points-store.ts';
 import { segmentsOf } from './segments.ts';
-import {
-  ALIVE_BIT,
-  BINS,
-  groupsWithin,
-  inSegments,
-  keptSince,
-  numbersOf,
-  ORIGIN,
-  type Place,
-  passedIn,
-  passedWithin,
-} from './slots-store.ts';
+import { ALIVE_BIT, BINS, inSegments, numbersOf, type Place } from './slots-store.ts';
 import { isNoted } from './years-store.ts';
 
 /** A sensor that is or was at a place. */

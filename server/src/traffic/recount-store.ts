@@ -1,14 +1,15 @@
 import { DAY_MS } from '@gantry/contract/durations';
 import { type SQL, sql } from 'drizzle-orm';
-import { UNFOLDED } from '../events/counts/counting.ts';
+import { gathered, UNFOLDED } from '../events/counts/counting.ts';
 import { firstIdAt } from '../events/id.ts';
 import { locks } from '../platform/database/locks.ts';
 import { moment } from '../platform/database/moment.ts';
 import type { Database } from '../platform/database/pool.ts';
 import { inTransaction, type Transaction } from '../platform/database/transaction.ts';
 import { type Interval, SLOT_MS } from '../platform/time.ts';
+import { groupsWithin, keptSince, PASSED, recountedVehicles, source, UNNESTED } from './passed-store.ts';
 import { addBins, rollUpRows } from './roll-up-store.ts';
-import { EARLIER, groupsWithin, keptSince, PASSED, source, UNNESTED } from './slots-store.ts';
+import { EARLIER } from './slots-store.ts';
 import { noteYearChange } from './years-store.ts';
 
 /**
@@ -38,7 +39,7 @@ function passAgain(time: Interval): SQL {
   const within = sql`id >= ${firstIdAt(time.from)}::uuid AND id < ${firstIdAt(time.until)}::uuid`;
   return sql`
     INSERT INTO traffic_unfolded (${sql.raw(UNFOLDED.map(({ as }) => as).join(', '))}, sign, first_id, last_id)
-    SELECT ${sql.raw(UNFOLDED.map(({ of }) => `array_agg(${of})`).join(', '))}, sign,
+    SELECT ${sql.raw(UNFOLDED.map(({ of }) => gathered(of)).join(', '))}, sign,
       min(id::text COLLATE "C")::uuid, max(id::text COLLATE "C")::uuid
     FROM (
       SELECT *, row_number() OVER (PARTITION BY sign ORDER BY id) / ${PASSED_AT_ONCE}::int AS part
@@ -48,7 +49,8 @@ function passAgain(time: Interval): SQL {
         SELECT ${PASSED}, (-sign)::smallint FROM ${groupsWithin(time)} AS waiting, ${UNNESTED}
         WHERE ${within}
       ) AS passed
-    ) AS parts GROUP BY sign, part`;
+    ) AS parts GROUP BY sign, part
+    RETURNING passage_ids IS NOT NULL AS "hasPassages"`;
 }
 
 /**
@@ -66,12 +68,17 @@ export async function recountDay(tx: Transaction, day: Interval, sensors: SQL): 
   await noteYearChange(tx, null, day);
   // Slot by slot, so that no statement takes too long.
   for (let from = day.from; from < day.until; from += SLOT_MS) {
-    const { rowCount: groups } = await tx.execute(passAgain({ from, until: from + SLOT_MS }));
-    if (!groups) continue;
+    const slot = { from, until: from + SLOT_MS };
+    const { rows: groups } = await tx.execute<{ hasPassages: boolean }>(passAgain(slot));
+    if (groups.length === 0) continue;
     // Only what this transaction added, because others that wait may contain events of times that come later.
+    const isOwn = sql`xmin = pg_current_xact_id()::xid`;
     await rollUpRows(
       tx,
-      sql`ARRAY(SELECT ctid FROM traffic_unfolded WHERE xmin = pg_current_xact_id()::xid)`,
+      sql`ARRAY(SELECT ctid FROM traffic_unfolded WHERE ${isOwn})`,
+      groups.some(({ hasPassages }) => hasPassages)
+        ? recountedVehicles(slot, sql`(SELECT * FROM traffic_unfolded WHERE NOT ${isOwn})`)
+        : null,
     );
   }
   return rowCount ?? 0;

@@ -8,18 +8,8 @@ import {
   type Transaction,
   WITHOUT_WAITING,
 } from '../platform/database/transaction.ts';
-import {
-  ALIVE_BIT,
-  isOfMotor,
-  isPlausible,
-  KIND,
-  longerUntil,
-  measure,
-  NO_SENSOR,
-  ORIGIN,
-  passedIn,
-  source,
-} from './slots-store.ts';
+import { changedVehicles, KIND, ORIGIN, passedIn, source } from './passed-store.ts';
+import { ALIVE_BIT, isOfMotor, isPlausible, longerUntil, measure, NO_SENSOR } from './slots-store.ts';
 import { isNoted } from './years-store.ts';
 
 /** How long counts by minute are kept; the last five minutes are needed. */
@@ -34,23 +24,39 @@ const QUARTER = sql.raw(`interval '15 minutes'`);
  */
 export async function rollUpTraffic(db: Database, limit: number): Promise<number> {
   return inTransaction(db, async (tx) => {
-    const { rows: locked } = await tx.execute<{ mine: boolean }>(
-      sql`SELECT pg_try_advisory_xact_lock(${locks.traffic}) AS mine, ${sql.raw(WITHOUT_WAITING)}`,
-    );
-    if (!locked[0]?.mine) return 0;
+    const { rows: locked } = await tx.execute<{ mine: boolean; passages: boolean }>(sql`
+      SELECT pg_try_advisory_xact_lock(${locks.traffic}) AS mine, ${sql.raw(WITHOUT_WAITING)},
+        EXISTS (SELECT FROM traffic_unfolded WHERE passage_ids IS NOT NULL) AS passages`);
+    const [{ mine = false, passages = false } = {}] = locked;
+    if (!mine) return 0;
     await tx.execute(sql`DELETE FROM traffic_bins WHERE minutes = 1 AND slot < now() - ${MINUTES_KEPT}`);
-    return rollUpRows(tx, sql`ARRAY(SELECT ctid FROM traffic_unfolded LIMIT ${limit})`);
+    return passages
+      ? rollUpRows(tx, firstRows(limit), changedVehicles(sql`taken`))
+      : rollUpRows(
+          tx,
+          sql`ARRAY(SELECT ctid FROM traffic_unfolded WHERE passage_ids IS NULL LIMIT ${limit})`,
+          null,
+        );
   });
+}
+
+/** Events that were deleted come last: what is left of their passages is known only where these were counted before. */
+function firstRows(limit: number): SQL {
+  return sql`ARRAY(
+    (SELECT ctid FROM traffic_unfolded WHERE sign > 0 LIMIT ${limit})
+    UNION ALL (SELECT ctid FROM traffic_unfolded WHERE sign < 0 LIMIT ${limit}) LIMIT ${limit}
+  )`;
 }
 
 /**
  * Rolls up some rows of `traffic_unfolded`, in a transaction that holds the lock.
  * @param ctids an array of their positions, an expression
+ * @param vehicles what changes in the vehicles of passages, as for `passedIn`; null if no event is of one
  * @returns their number
  */
-export async function rollUpRows(tx: Transaction, ctids: SQL): Promise<number> {
+export async function rollUpRows(tx: Transaction, ctids: SQL, vehicles: SQL | null): Promise<number> {
   const { rows } = await tx.execute<{ rows: number; sensors: string[] | null; slots: string[] | null }>(
-    ROLL_UP(ctids),
+    ROLL_UP(ctids, vehicles),
   );
   const [row] = rows;
   if (row?.sensors && row.slots) await tx.execute(forgetSlots(row.sensors, row.slots));
@@ -183,18 +189,18 @@ const MOTOR_SUMS = sql.raw(
 // are over, in all four lengths. Equal rows are added up first, as int and double (exact for integers up to 2^53), because
 // the sum of a bigint is a numeric. Only one process at a time inserts kinds of vehicles, so none can be there twice.
 // Plan: the pending rows by position, then the unique index of traffic_bins.
-function ROLL_UP(ctids: SQL) {
+function ROLL_UP(ctids: SQL, vehicles: SQL | null) {
   return sql`
   WITH taken AS (
     DELETE FROM traffic_unfolded WHERE ctid = ANY (${ctids}) RETURNING *
   ), passed AS MATERIALIZED (
-    ${passedIn(sql`taken`, sql`true`)}
+    ${passedIn(sql`taken`, sql`true`, vehicles)}
   ), alike AS MATERIALIZED (
     SELECT slot, CASE WHEN at > now() - ${MINUTES_KEPT} THEN date_trunc('minute', at) END AS minute,
       coalesce(sensor_id, ${NO_SENSOR}) AS sensor_id, location_id, source, ${KIND}, bin,
-      sum(sign * vehicle)::float8 AS n, sum(sign)::int AS events, coalesce(sum((sign * speed)::float8), 0) AS speed_sum,
+      sum(sign * vehicle)::float8 AS n, sum(sign * event)::int AS events, coalesce(sum((sign * speed)::float8), 0) AS speed_sum,
       coalesce(sum((sign * square)::float8), 0) AS square_sum,
-      min(at) FILTER (WHERE sign > 0) AS first_at, max(at) FILTER (WHERE sign > 0) AS last_at, bool_or(sign < 0) AS is_less
+      min(at) FILTER (WHERE sign > 0) AS first_at, max(at) FILTER (WHERE sign > 0) AS last_at, bool_or(sign < 0 AND event = 1) AS is_less
     FROM passed GROUP BY 1, 2, 3, location_id, source, ${KIND}, bin
   ), kinds AS MATERIALIZED (
     SELECT kind.*, traffic_cells.id, coalesce(is_motor, ${isOfMotor}) AS is_motor

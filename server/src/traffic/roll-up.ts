@@ -2,10 +2,9 @@ import type { Logger } from 'pino';
 import type { Database } from '../platform/database/pool.ts';
 import type { Executor } from '../platform/database/transaction.ts';
 import { type Rounds, startPeriodic } from '../platform/periodic.ts';
+import { judgeNext } from './quality/samples.ts';
 import { convertDay } from './recount-store.ts';
 import { countPending, rollUpQuarter, rollUpTraffic } from './roll-up-store.ts';
-import { judgeNext } from './samples.ts';
-import { storeNextYear } from './years.ts';
 
 /**
  * How long after its end a quarter hour is added to the longer slots, in milliseconds. Events that arrive later cost
@@ -25,9 +24,6 @@ const QUICK_MS = 1_000;
 
 /** How often days of a sensor are judged before new traffic is rolled up again. */
 const JUDGED_IN_ROUND = 10;
-
-/** How many years of places are stored before that. */
-const YEARS_IN_ROUND = 4;
 
 /**
  * Rolls up new traffic every few seconds, until it is disposed of; disposing waits for the current transaction. Figures
@@ -84,10 +80,6 @@ export function startTrafficRollUp({
       if (!isOver() && (await convertDay(db))) hasFound = true;
       for (let n = 0; n < JUDGED_IN_ROUND && !isOver(); n++) {
         if (!(await judgeNext(db, { log, zone: zone(), now: now() }))) break;
-        hasFound = true;
-      }
-      for (let n = 0; n < YEARS_IN_ROUND && !isOver(); n++) {
-        if (!(await storeNextYear(db, { zone: zone(), now: now() }))) break;
         hasFound = true;
       }
       return hasFound;

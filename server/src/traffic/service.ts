@@ -12,6 +12,7 @@ import {
   type TopLocationsInput,
   type TrafficLevel,
 } from '@gantry/contract/traffic';
+import type { SpeedUnits } from '@gantry/contract/values';
 import { DateTime } from 'luxon';
 import { memoizedCaseFold } from '../platform/case-fold.ts';
 import type { Executor } from '../platform/database/transaction.ts';
@@ -30,11 +31,12 @@ import {
   type TopLocation,
   type WantedPlace,
 } from './places-store.ts';
-import { findDoubtedLocations } from './quality-store.ts';
+import type { Excluding } from './quality/sensor-flags.ts';
+import { findDoubtedLocations } from './quality/store.ts';
 import { localBounds, minutesOf, requireFewPoints } from './range.ts';
 import { cutSegments, segmentsOf } from './segments.ts';
-import type { Excluding } from './sensor-flags.ts';
 import { meanOf, meanSpeed, type Speeds, shareOf, sumOfSpeeds } from './speeds.ts';
+import { type Configured, unitsOf } from './studies.ts';
 
 /**
  * How these figures leave out rejected data. A long time without a vehicle is as known as the status of the sensor says: on a
@@ -48,7 +50,8 @@ function asKnown(zone: string): Excluding {
  * The traffic of a sensor or a location by interval.
  * @throws AppError `notFound`; `badRequest` for a range that ends before it starts, or is too long
  */
-export async function getFlow({ db, settings, clock }: Parts, input: FlowInput & WantedPlace): Promise<Flow> {
+export async function getFlow(app: Configured, input: FlowInput & WantedPlace): Promise<Flow> {
+  const { db, settings, clock } = app;
   const { timezone } = settings.current();
   const minutes = minutesOf[input.interval];
   const range = requireRange(input, timezone);
@@ -98,6 +101,7 @@ export async function getFlow({ db, settings, clock }: Parts, input: FlowInput &
     ),
     ...(await readPeak(traffic, localBounds(range, 15, timezone), range)),
     speedLimit: place.speedLimit,
+    units: await unitsOf(app, input),
   };
 }
 
@@ -127,25 +131,21 @@ async function readPeak(
 const QUARTER_MS = 15 * MINUTE_MS;
 
 /** The traffic at every location in the last five minutes, the current minute included. */
-export async function getLive({ db, clock }: Parts): Promise<LiveTraffic> {
+export async function getLive({ db, clock, config }: Configured): Promise<LiveTraffic> {
   const until = Math.floor(clock.now() / MINUTE_MS + 1) * MINUTE_MS;
   const since = until - 5 * MINUTE_MS;
   const rows = await readLive(db, { from: since, until });
-  return { since: new Date(since), locations: rows.map(describeLive) };
+  return { since: new Date(since), locations: rows.map((row) => describeLive(row, config.SPEED_UNITS)) };
 }
 
 /** From this number of motor vehicles with a speed on, the level depends on their speeds. */
 const MIN_LIVE_SAMPLE = 5;
 
 /** A location's last minutes, of the type of sensors that covers most of them (`chooseTypes` in counting.ts). */
-function describeLive({
-  id,
-  name,
-  speed_limit,
-  types,
-  working,
-  ...usually
-}: LiveLocation): LiveTraffic['locations'][number] {
+function describeLive(
+  { id, name, speed_limit, units, types, working, ...usually }: LiveLocation,
+  usualUnits: SpeedUnits,
+): LiveTraffic['locations'][number] {
   const [counted, ...others] = [...types].sort(
     (a, b) =>
       Number(a.silent) - Number(b.silent) ||
@@ -168,6 +168,7 @@ function describeLive({
     meanSpeed: speed,
     usualSpeed: usual,
     speedLimit: speed_limit,
+    units: units ?? usualUnits,
     level: levelOf({ measured, meanSpeed: speed, usualSpeed: usual, isMonitored: working }),
   };
 }
@@ -193,7 +194,7 @@ function levelOf({ measured, meanSpeed, usualSpeed, isMonitored }: LiveFigures):
  * @throws AppError `badRequest` for a range that ends before it starts, or is too long
  */
 export async function getTopLocations(
-  { db, settings, clock }: Parts,
+  { db, settings, clock, config }: Configured,
   { by, limit, minimumVolume, ...input }: TopLocationsInput,
 ): Promise<TopLocations> {
   const { timezone } = settings.current();
@@ -217,9 +218,10 @@ export async function getTopLocations(
       : await withShares(db, known.sort(inOrder(by)).slice(0, limit), range, at);
   return {
     timezone,
-    locations: ranked.map(({ isMixed: _, isLimitChanged: __, ...shown }) => ({
+    locations: ranked.map(({ isMixed: _, isLimitChanged: __, units, ...shown }) => ({
       shareOverLimit: null,
       ...shown,
+      units: units ?? config.SPEED_UNITS,
     })),
   };
 }

@@ -1,21 +1,14 @@
 import { classSchemeNames, classSchemes, NON_MOTOR_WORDS } from '@gantry/contract/vehicle-classes';
 import { type SQL, sql } from 'drizzle-orm';
-import { UNFOLDED } from '../events/counts/counting.ts';
-import { idWithin, idWithinAny } from '../events/counts/totals.ts';
-import { firstIdAt } from '../events/id.ts';
+import { idWithinAny } from '../events/counts/totals.ts';
 import { classText } from '../events/passage-columns.ts';
 import { caseFolded } from '../platform/database/case-folded.ts';
 import { locks } from '../platform/database/locks.ts';
 import { moment } from '../platform/database/moment.ts';
 import type { Executor, Transaction } from '../platform/database/transaction.ts';
 import { ENDLESS, type Interval } from '../platform/time.ts';
+import { KIND, keptSince, MAX_SPEED, passedWithin, waitingIn } from './passed-store.ts';
 import { partsWithin, type Segment, type SlotMinutes } from './segments.ts';
-
-/**
- * The time since which traffic counts are kept, as an expression. Everything before it was removed and is a gap, even
- * if rows remain.
- */
-export const keptSince = sql.raw('(SELECT since FROM traffic_kept)');
 
 /**
  * The time, on a quarter hour, before which slots longer than five minutes are counted, as an expression. What came
@@ -97,30 +90,11 @@ export interface Place {
   readonly spans?: readonly Interval[];
 }
 
-/**
- * What a sensor reported: passages that it detected, plates that it read, anything else, or counts of intervals. 0: counted
- * before 0064.
- */
-export const source = { EARLIER: 0, DETECTION: 1, PLATE: 2, OTHER: 3, COUNTED: 4 } as const;
-
-/** The source of an event, as an expression on its type. */
-export const sourceOf =
-  sql.raw(`(CASE WHEN event_type IN ('VEHICLE_DETECTION', 'SPEED_DETECTION') THEN ${source.DETECTION}
-      WHEN event_type = 'PLATE_RECOGNITION' THEN ${source.PLATE} ELSE ${source.OTHER} END)::smallint`);
-
-/** The type of an event if it is not the usual one of its source, otherwise ''. */
-export const unusualType = sql.raw(
-  `(CASE WHEN event_type IN ('VEHICLE_DETECTION', 'PLATE_RECOGNITION', 'INCIDENT') THEN '' ELSE event_type END)`,
-);
-
 /** The sensor of events without one. */
 export const NO_SENSOR = sql.raw(`'00000000-0000-0000-0000-000000000000'::uuid`);
 
 /** The measures of the packed sums besides the bins of speeds, which are from 1 to `MAX_BIN` (km/h). */
 export const measure = { UNMEASURED: -1, SPEEDS: -2, SQUARES: -3, COVERED: -4, EXPECTED: -5 } as const;
-
-/** The highest plausible speed of a vehicle, in km/h. */
-export const MAX_SPEED = 250;
 
 /** Whether a measure counts vehicles with a plausible speed. Counts from before 0064 have others as well. */
 export function isPlausibleBin(what: number): boolean {
@@ -140,9 +114,6 @@ export const isOfMotor = sql`(CASE WHEN vehicle_class = ''
   THEN ${caseFolded(sql`vehicle_type`)} <> ALL (${sql.param(NON_MOTOR_WORDS)}::text[])
   ELSE vehicle_class <> ALL (${sql.param(NON_MOTOR_CLASSES)}::text[]) END)`;
 
-/** The columns that distinguish kinds of vehicles. */
-export const KIND = sql.raw('vehicle_type, vehicle_class, direction, lane, movement, event_type');
-
 /** A kind of vehicle, as the device sent it; '' for none. */
 export interface Kind {
   readonly vehicleType: string;
@@ -152,7 +123,10 @@ export interface Kind {
   readonly lane: string;
   /** As `LEG` or `LEG:TURN`. */
   readonly movement: string;
-  /** The type of the events; '' for the usual one of their source, VEHICLE_DETECTION or PLATE_RECOGNITION. */
+  /**
+   * The type of the event; '' for the usual one of its source, VEHICLE_DETECTION or PLATE_RECOGNITION. Of a passage with events
+   * of several types, all of them, joined by `+`.
+   */
   readonly eventType: string;
   /** Whether these are in the volume: not pedestrians and bicycles. */
   readonly isMotor: boolean;
@@ -271,14 +245,6 @@ export function inSegments(segments: readonly Segment[], rest: SQL): SQL[] {
   ];
 }
 
-/** The condition for vehicles in `traffic_unfolded` within the range. */
-export function passedWithin({ from, until }: Interval): SQL {
-  return sql.join(
-    [sql`true`, ...idWithin({ from, until }).map((condition) => sql`${condition}`)],
-    sql` AND `,
-  );
-}
-
 /** What is read: everything at a location, or what sensors saw anywhere. */
 export type Read = Pick<Place, 'spans'> &
   ({ readonly locationId: string } | { readonly sensorIds: readonly string[] });
@@ -351,8 +317,9 @@ export async function readCounts(
     ), fresh AS MATERIALIZED (
       SELECT slot, sensor_id, ${KIND}, coalesce(bin, -1::smallint) AS bin, sum(sign * vehicle)::bigint AS n,
         coalesce(sum(sign * speed), 0)::bigint AS speeds, coalesce(sum(sign * square), 0)::bigint AS squares
-      FROM (${passedIn(groupsWithin(range), sql`${here} AND ${sql.join([passedWithin(range), ...idWithinAny(spans)], sql` AND `)}`)}) AS passed
+      FROM (${waitingIn(range, here, sql.join([passedWithin(range), ...idWithinAny(spans)], sql` AND `))}) AS passed
         JOIN counting USING (sensor_id, source)
+      WHERE vehicle = 1
       GROUP BY slot, sensor_id, ${KIND}, coalesce(bin, -1::smallint)
     ), fresh_kinds AS MATERIALIZED (
       SELECT -row_number() OVER () AS cell, kind.*, ${isOfMotor} AS is_motor
@@ -390,51 +357,5 @@ async function readKinds(db: Executor, rows: readonly Packed[]) {
   return known.map(({ kind }) => kind);
 }
 
-/** The origin of slots, which begin on full hours and days in UTC. */
-export const ORIGIN = sql.raw(`timestamptz '2000-01-01 00:00Z'`);
-
 /** The bit of a slot of 5 minutes in `alive` of its hour. */
 export const ALIVE_BIT = sql.raw(`1 << (extract(minute FROM slot AT TIME ZONE 'UTC')::int / 5)`);
-
-/**
- * The rows of `traffic_unfolded` that may overlap the range. A bulk import leaves many rows, and unnesting one is far
- * more expensive than checking its ends.
- */
-export function groupsWithin({ from, until }: Interval): SQL {
-  return sql`(
-  SELECT * FROM traffic_unfolded
-  WHERE (last_id IS NULL OR last_id >= ${firstIdAt(from)}::uuid)
-    AND (first_id IS NULL OR first_id < ${firstIdAt(until)}::uuid)
-)`;
-}
-
-/** The columns of the events in the arrays of `traffic_unfolded`. */
-export const PASSED = sql.raw(UNFOLDED.map(({ of }) => (of === 'vehicle_speed' ? 'speed' : of)).join(', '));
-/** The rows of the arrays, for a FROM clause. */
-export const UNNESTED = sql`unnest(${sql.raw(UNFOLDED.map(({ as }) => as).join(', '))}) AS one (${PASSED})`;
-
-/**
- * The events in rows of `traffic_unfolded`, as a query with the columns at, slot (of 5 minutes), sensor_id,
- * location_id, source, those of `KIND` ('' for none), vehicle (1 for every event except an INCIDENT, else
- * 0), sign, and for vehicles with a plausible speed: speed (metres per hour), square (of the speed, in (0.01 km/h)²) and
- * bin (the speed in whole km/h, rounded up, and at least 1). Late events from before the time since which traffic is
- * kept are left out.
- * @param rows a table, or a query with the same columns
- * @param condition on id, sensor_id, location_id, vehicle_type, speed (km/h) and sign
- */
-export function passedIn(rows: SQL, condition: SQL): SQL {
-  return sql`
-  SELECT at, date_bin('5 minutes', at, ${ORIGIN}) AS slot, sensor_id, location_id, source, ${KIND},
-    vehicle, speed, round((speed / 10::float8) ^ 2)::bigint AS square,
-    CASE WHEN speed IS NOT NULL THEN greatest((speed + 999) / 1000, 1)::smallint END AS bin, sign
-  FROM (
-    SELECT event_time(id) AS at, sensor_id, location_id, ${sourceOf} AS source, coalesce(vehicle_type, '') AS vehicle_type,
-      coalesce(vehicle_class, '') AS vehicle_class, coalesce(direction, '') AS direction, coalesce(lane, '') AS lane,
-      coalesce(movement, '') AS movement, ${unusualType} AS event_type, (event_type <> 'INCIDENT')::int AS vehicle,
-      CASE WHEN event_type <> 'INCIDENT' AND speed > 0 AND speed <= ${sql.raw(String(MAX_SPEED))}
-        THEN round(speed * 1000)::bigint END AS speed, sign
-    FROM (
-      SELECT ${PASSED}, sign FROM ${rows} AS source_rows, ${UNNESTED}
-    ) AS counted WHERE ${condition}
-  ) AS passed WHERE at >= ${keptSince}`;
-}

@@ -108,7 +108,7 @@ export type Configured = Parts & { readonly config: Pick<Core['config'], 'SPEED_
 export async function unitsOf(
   { db, config }: Pick<Configured, 'db' | 'config'>,
   place: WantedPlace,
-  named: SpeedUnits | undefined,
+  named?: SpeedUnits | undefined,
 ): Promise<SpeedUnits> {
   return named ?? (await readSpeedUnits(db, place)) ?? config.SPEED_UNITS;
 }

@@ -2,19 +2,8 @@ import { type SQL, sql } from 'drizzle-orm';
 import { idWithinAny } from '../events/counts/totals.ts';
 import type { Executor } from '../platform/database/transaction.ts';
 import { ENDLESS, type Interval } from '../platform/time.ts';
-import {
-  type Counting,
-  isOfMotor,
-  isRead,
-  type Kind,
-  MAX_SPEED,
-  numbersOf,
-  ORIGIN,
-  passedWithin,
-  type Read,
-  sourceOf,
-  unusualType,
-} from './slots-store.ts';
+import { MAX_SPEED, ORIGIN, storedVehicles } from './passed-store.ts';
+import { type Counting, isOfMotor, isRead, type Kind, numbersOf, type Read } from './slots-store.ts';
 
 // Single vehicles whose events are still stored.
 
@@ -82,18 +71,16 @@ async function readKindsOf(
   const ids = counting.map(({ sensorId }) => sensorId);
   const sources = counting.map((each) => each.source);
   const here = 'locationId' in read ? isRead(read) : sql`true`;
-  // Plan: events_by_sensor.
   const { rows } = await db.execute<VehiclesRow>(sql`
-    SELECT array_agg(date_part('epoch', date_bin('5 minutes', event_time(id), ${ORIGIN}))::bigint)::text AS slots,
+    SELECT array_agg(date_part('epoch', date_bin('5 minutes', at, ${ORIGIN}))::bigint)::text AS slots,
       array_agg(sensor_id) AS sensors, array_agg(vehicle_type) AS types, array_agg(vehicle_class) AS classes,
       array_agg(${isOfMotor}) AS motors, ${columns}${isByChannel ? channels : sql``}
     FROM (
-      SELECT id, sensor_id, coalesce(vehicle_type, '') AS vehicle_type, coalesce(vehicle_class, '') AS vehicle_class,
+      SELECT at, sensor_id, coalesce(vehicle_type, '') AS vehicle_type, coalesce(vehicle_class, '') AS vehicle_class,
         coalesce(direction, '') AS direction, coalesce(lane, '') AS lane, coalesce(movement, '') AS movement,
-        ${unusualType} AS event_type, vehicle_speed AS speed, headway, occupancy_ms, ${sourceOf} AS source
-      FROM events
-      WHERE sensor_id = ANY (${sql.param(ids)}::uuid[]) AND ${here} AND event_type <> 'INCIDENT'
-        AND ${condition} AND ${sql.join([passedWithin(range), ...idWithinAny(spans)], sql` AND `)}
+        event_type, speed, headway, occupancy_ms, source
+      FROM (${storedVehicles(sql`sensor_id = ANY (${sql.param(ids)}::uuid[]) AND ${here}`, range, ['headway', 'occupancy_ms'])}) AS stored
+      WHERE ${condition} AND ${sql.join([sql`true`, ...idWithinAny(spans)], sql` AND `)}
       ${limit === undefined ? sql`` : sql`LIMIT ${limit}`}
     ) AS passed
     JOIN unnest(${sql.param(ids)}::uuid[], ${sql.param(sources)}::smallint[]) AS one (sensor_id, source) USING (sensor_id, source)`);
@@ -126,7 +113,7 @@ export async function readVehicles(
   isByChannel = false,
 ): Promise<SingleVehicle[]> {
   const found = await readKindsOf(db, read, counting, range, {
-    condition: sql`vehicle_speed > 0 AND vehicle_speed <= ${MAX_SPEED}`,
+    condition: sql`speed > 0 AND speed <= ${MAX_SPEED}`,
     columns: sql`array_agg(speed)::text AS speeds`,
     isByChannel,
   });
@@ -152,7 +139,7 @@ export async function readPassed(
     condition: sql`true`,
     limit: MAX_PASSED + 1,
     // Seconds and milliseconds are never negative.
-    columns: sql`array_agg((date_part('epoch', event_time(id)) * 1000)::bigint)::text AS times,
+    columns: sql`array_agg((date_part('epoch', at) * 1000)::bigint)::text AS times,
         array_agg(coalesce(headway, -1)::float8)::text AS headways, array_agg(coalesce(occupancy_ms, -1))::text AS occupied`,
     isByChannel: true,
   });

@@ -20,9 +20,9 @@ import { type Bin, type Cell, type Dimension, isMotor, joinWithin, sumCells } fr
 import { holidaysOf } from './calendar.ts';
 import { dailyVolumes } from './daily.ts';
 import { coarserIf, type Parts, readTraffic, segmentsWithin, type Traffic } from './figures.ts';
-import { markLongGaps } from './gaps.ts';
 import { peakHours } from './peak-hours.ts';
 import { getPlace, type LimitedPlace, type WantedPlace } from './places-store.ts';
+import { markLongGaps } from './quality/gaps.ts';
 import { localBounds, minutesOf, requireFewPoints } from './range.ts';
 import type { Detail } from './slots-store.ts';
 import { turningMovements } from './turning-movements.ts';

@@ -236,8 +236,23 @@ export async function findMissingYear(
         SELECT FROM traffic_unjudged AS unjudged WHERE unjudged.sensor_id = ANY (sensor_ids)
           AND day > (${startOf(sql`series.year`)} - interval '5 days')::date AND day < (${startOf(sql`series.year + 1`)} + interval '3 days')::date
       )
+      AND NOT EXISTS (SELECT FROM traffic_year_failures AS failed WHERE place_id = id AND failed.year = series.year AND due_at > now())
     ORDER BY series.year DESC, kind, id LIMIT 1`);
   return rows[0] ?? null;
+}
+
+/**
+ * Notes that a year could not be stored. It is tried again after a minute, then after twice as long each time, up to a day.
+ * @returns how often it failed
+ */
+export async function deferYear(db: Executor, { id, year }: MissingYear): Promise<number> {
+  const { rows } = await db.execute<{ attempts: number }>(sql`
+    INSERT INTO traffic_year_failures AS known (place_id, year, attempts, due_at)
+    VALUES (${id}::uuid, ${year}, 1, now() + interval '1 minute')
+    ON CONFLICT (place_id, year) DO UPDATE SET attempts = least(known.attempts + 1, 1000),
+      due_at = now() + least(interval '1 minute' * 2 ^ least(known.attempts, 11), interval '1 day')
+    RETURNING attempts`);
+  return rows[0]?.attempts ?? 1;
 }
 
 /** Stores a year of a place. The caller has the turn. */
@@ -248,6 +263,7 @@ export async function putYear(
   { months, busiest, validMs }: YearOfHours,
 ): Promise<void> {
   const list = (numbers: readonly (number | null)[]) => sql.param(numbers);
+  await tx.execute(sql`DELETE FROM traffic_year_failures WHERE place_id = ${id}::uuid AND year = ${year}`);
   await tx.execute(sql`
     INSERT INTO traffic_years (place_id, year, place_kind, timezone, rules, since, until, concerns, means, day_sums, days,
       hour_sums, hours, top_starts, top_volumes, valid_ms)

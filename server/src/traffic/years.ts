@@ -3,20 +3,24 @@ import { DAY_MS } from '@gantry/contract/durations';
 import type { NetworkAadt, NetworkAadtInput } from '@gantry/contract/figures';
 import { pageCount } from '@gantry/contract/page';
 import { DateTime } from 'luxon';
+import type { Logger } from 'pino';
 import type { Database } from '../platform/database/pool.ts';
-import { type Executor, inTransaction } from '../platform/database/transaction.ts';
+import { type Executor, inTransaction, type Transaction } from '../platform/database/transaction.ts';
 import { invalidInput } from '../platform/error.ts';
+import { type Rounds, startPeriodic } from '../platform/periodic.ts';
 import { aadtOf, type MonthOfDays, madt, type YearOfHours, yearOf } from './annual.ts';
 import type { Count } from './bin.ts';
 import type { Parts } from './figures.ts';
-import { markLongGaps, readKeptHours } from './gaps.ts';
 import { getPlace, type LimitedPlace } from './places-store.ts';
+import { markLongGaps, readKeptHours } from './quality/gaps.ts';
 import {
+  deferYear,
   findMissingYear,
   findYear,
   type LocalYear,
   listMonthsOfLocations,
   listYears,
+  type MissingYear,
   type MonthsOfLocation,
   putYear,
   readConcerns,
@@ -64,25 +68,87 @@ export async function readYear(
 /** So long after its end a year is stored, in milliseconds: how long a sensor was silent at its end is known by then. */
 const SETTLED_MS = 5 * DAY_MS;
 
+/** What storing needs. */
+interface Storing {
+  readonly log: Logger;
+  /** The time zone of days. */
+  readonly zone: string;
+  /** Unix milliseconds. */
+  readonly now: number;
+}
+
 /**
  * Removes stored years that are no longer right, and stores one that is missing, unless another process does so. A change that
- * is made meanwhile stays noted, and removes the year the next time.
+ * is made meanwhile stays noted, and removes the year the next time. If storing fails, such as because it takes too long, that year
+ * waits, and others are stored before it.
  * @returns whether there may be another one
  */
-export function storeNextYear(db: Database, { zone, now }: { zone: string; now: number }): Promise<boolean> {
-  return inTransaction(db, async (tx) => {
-    if (!(await takeTurn(tx))) return false;
-    await removeChangedYears(tx);
-    const missing = await findMissingYear(tx, zone, now - SETTLED_MS);
-    if (!missing) return false;
-    const { kind, id } = missing;
-    const place = await getPlace(tx, kind === 'point' ? { pointId: id } : { locationId: id });
-    const year = localYear(missing.year, zone);
-    const concerns = await readConcerns(tx, place);
-    const { hours, unjudgedDays } = await readHours(tx, place, year, { zone, now });
-    if (unjudgedDays > 0) return false;
-    await putYear(tx, { kind, id: place.id, concerns }, year, yearOf(hours, year, zone));
+export async function storeNextYear(db: Database, { log, zone, now }: Storing): Promise<boolean> {
+  let missing: MissingYear | null = null;
+  try {
+    return await inTransaction(db, async (tx) => {
+      if (!(await takeTurn(tx))) return false;
+      await removeChangedYears(tx);
+      missing = await findMissingYear(tx, zone, now - SETTLED_MS);
+      return missing !== null && (await storeYear(tx, missing, { zone, now }));
+    });
+  } catch (err) {
+    if (!missing) throw err;
+    const attempts = await deferYear(db, missing);
+    log.warn(
+      { err, ...(missing as MissingYear), attempts },
+      'a year of a place could not be stored; it will be tried again later',
+    );
     return true;
+  }
+}
+
+/** @returns whether it was stored; not while some of its days are still to be judged */
+async function storeYear(
+  tx: Transaction,
+  { kind, id, year: number }: MissingYear,
+  at: { zone: string; now: number },
+): Promise<boolean> {
+  const place = await getPlace(tx, kind === 'point' ? { pointId: id } : { locationId: id });
+  const year = localYear(number, at.zone);
+  const concerns = await readConcerns(tx, place);
+  const { hours, unjudgedDays } = await readHours(tx, place, year, at);
+  if (unjudgedDays > 0) return false;
+  await putYear(tx, { kind, id: place.id, concerns }, year, yearOf(hours, year, at.zone));
+  return true;
+}
+
+/** How many years of places are stored in a round. */
+const YEARS_IN_ROUND = 10;
+
+/**
+ * Stores years of places in the background until it is disposed of; disposing waits for the current one. Figures are correct without that; it makes
+ * them faster to read.
+ * @param parts `now`: the time in Unix milliseconds; `zone`: the time zone of days; `everyMs`: the interval in milliseconds
+ */
+export function startStoringYears({
+  db,
+  log,
+  now,
+  zone,
+  everyMs,
+}: {
+  db: Database;
+  log: Logger;
+  now: () => number;
+  zone: () => string;
+  everyMs: number;
+}): Rounds {
+  const failure = 'years of traffic could not be stored now; the next run will try again';
+  return startPeriodic({ everyMs, restMs: 6 * everyMs, log, failure }, async (isOver) => {
+    let stored = 0;
+    while (
+      stored < YEARS_IN_ROUND &&
+      !isOver() &&
+      (await storeNextYear(db, { log, zone: zone(), now: now() }))
+    )
+      stored++;
+    return stored > 0;
   });
 }
 

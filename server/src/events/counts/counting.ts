@@ -21,7 +21,7 @@ export const violationCondition = sql.raw(`(event_type IN (${violationTypes}) OR
 
 /** The columns of events that a statement must return for `countingOf`. */
 export const COUNTED_COLUMNS =
-  'id, event_type, violation_type, vehicle_type, severity, processed, archived, created_at, sensor_id, location_id, vehicle_speed, direction, lane, vehicle_class, movement';
+  'id, event_type, violation_type, vehicle_type, severity, processed, archived, created_at, sensor_id, location_id, vehicle_speed, direction, lane, vehicle_class, movement, passage_id';
 
 /** The columns of events that `traffic_unfolded` stores as arrays, with the names of the arrays. */
 export const UNFOLDED = [
@@ -35,7 +35,16 @@ export const UNFOLDED = [
   { of: 'lane', as: 'lanes' },
   { of: 'vehicle_class', as: 'classes' },
   { of: 'movement', as: 'movements' },
+  { of: 'passage_id', as: 'passage_ids' },
 ] as const;
+
+/**
+ * An expression that gathers the values of a column of `UNFOLDED`; of passages, null if there are none, so that what is rolled up
+ * looks for them only where there are any.
+ */
+export function gathered(of: (typeof UNFOLDED)[number]['of']): string {
+  return of === 'passage_id' ? `CASE WHEN count(${of}) > 0 THEN array_agg(${of}) END` : `array_agg(${of})`;
+}
 
 /** The hour in which an event was stored. */
 export const HOUR_OF_ARRIVAL = `date_trunc('hour', created_at, 'UTC')`;
@@ -63,7 +72,7 @@ export function countingOf(rows: string, sign: 1 | -1): Counting {
       SELECT event_hour(id), ${KEYS_OF_EVENT}, ${sign} * count(*) FROM ${rows} GROUP BY 1, 2, 3, 4, 5, 6, 7`,
     traffic: `INSERT INTO traffic_unfolded
         (${UNFOLDED.map(({ as }) => as).join(', ')}, sign, first_id, last_id)
-      SELECT ${UNFOLDED.map(({ of }) => `array_agg(${of})`).join(', ')}, ${sign},
+      SELECT ${UNFOLDED.map(({ of }) => gathered(of)).join(', ')}, ${sign},
         min(id::text COLLATE "C")::uuid, max(id::text COLLATE "C")::uuid
       FROM ${rows} HAVING count(*) > 0`,
   };

@@ -6,18 +6,10 @@ import { locks } from '../../platform/database/locks.ts';
 import { moment } from '../../platform/database/moment.ts';
 import type { Executor, Transaction } from '../../platform/database/transaction.ts';
 import type { Interval } from '../../platform/time.ts';
+import { keptSince, netVehicles, ORIGIN, passedIn, source } from '../../traffic/passed-store.ts';
 import { isRemovedOf, REMOVED, recountDay } from '../../traffic/recount-store.ts';
 import { addQuarter, briefOf } from '../../traffic/roll-up-store.ts';
-import {
-  isOfMotor,
-  KIND,
-  keptSince,
-  longerUntil,
-  NO_SENSOR,
-  ORIGIN,
-  passedIn,
-  source,
-} from '../../traffic/slots-store.ts';
+import { isOfMotor, longerUntil, NO_SENSOR } from '../../traffic/slots-store.ts';
 import { noteYearChange, removeAllYears } from '../../traffic/years-store.ts';
 import type { Check, Difference, Rebuild, Rebuilding } from './check.ts';
 
@@ -132,10 +124,12 @@ export const totalsChecks: readonly Check[] = [
   },
 ];
 
-/** Stored events in the format of `traffic_unfolded`, so that the same expressions count both. */
+const ARRAYS = sql.raw(UNFOLDED.map(({ as }) => as).join(', '));
+
+/** Stored events without those that are not rolled up yet, in the format of `traffic_unfolded`. */
 const STORED = sql`(
-  SELECT ${sql.raw(UNFOLDED.map(({ of, as }) => `ARRAY[${of}] AS ${as}`).join(', '))}, 1::smallint AS sign
-  FROM events
+  SELECT ${sql.raw(UNFOLDED.map(({ of, as }) => `ARRAY[${of}] AS ${as}`).join(', '))}, 1::smallint AS sign FROM events
+  UNION ALL SELECT ${ARRAYS}, (-sign)::smallint FROM traffic_unfolded
 )`;
 
 /** The key of a packed sum. What was converted from earlier counts is not compared, and neither is what is not yet. */
@@ -152,18 +146,15 @@ const [EVENTS, VEHICLES, MEASURED, SPEEDS] = ['-9', '-8', '-7', '-6'].map((each)
 
 const TOTALS = sql`(VALUES (${EVENTS}, events), (${VEHICLES}, vehicles), (${MEASURED}, measured), (${SPEEDS}, speed_sum)) AS one (measure, value)`;
 
-// The correct rolled-up sums of 5 minutes: the stored events minus those that are not rolled up yet.
+// The correct rolled-up sums of 5 minutes.
 const DUE = sql`
   SELECT coalesce(sensor_id, ${NO_SENSOR}) AS sensor_id, coalesce(location_id, ${NO_SENSOR}) AS location_id, source, slot,
     vehicle_type, one.measure, sum(one.value)::bigint AS value
   FROM (
-    ${passedIn(STORED, sql`true`)}
-    UNION ALL
-    SELECT at, slot, sensor_id, location_id, source, ${KIND}, vehicle, speed, square, bin, (-sign)::smallint
-    FROM (${passedIn(sql`traffic_unfolded`, sql`true`)}) AS waiting
-    ) AS passed CROSS JOIN LATERAL (SELECT ${isOfMotor}::int AS motor) AS kind
+    ${passedIn(STORED, sql`true`, netVehicles(STORED))}
+  ) AS passed CROSS JOIN LATERAL (SELECT ${isOfMotor}::int AS motor) AS kind
   CROSS JOIN LATERAL (VALUES
-    (coalesce(bin, -1)::int, (sign * vehicle)::bigint), (-2, sign * speed), (-3, sign * square), (${EVENTS}, sign),
+    (coalesce(bin, -1)::int, (sign * vehicle)::bigint), (-2, sign * speed), (-3, sign * square), (${EVENTS}, sign * event),
     (${VEHICLES}, motor * sign * vehicle), (${MEASURED}, CASE WHEN bin IS NULL THEN 0 ELSE motor * sign END),
     (${SPEEDS}, motor * sign * speed)
   ) AS one (measure, value)

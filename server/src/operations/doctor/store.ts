@@ -36,6 +36,7 @@ export async function readServerState(db: Executor): Promise<ServerState> {
         WHERE backend_type = 'client backend' AND pid <> pg_backend_pid()
           AND application_name <> 'gantry upkeep'), 0)::float8 AS longest_transaction,
       ARRAY(SELECT indexrelid::regclass::text FROM pg_index WHERE NOT indisvalid
+        AND (SELECT relkind FROM pg_class WHERE oid = indexrelid) = 'i'
         AND indrelid IN (SELECT oid FROM pg_class WHERE relnamespace = to_regnamespace('public'))) AS invalid_indexes`);
   if (!rows[0]) throw new Error('PostgreSQL did not return its settings');
   return rows[0];

@@ -6,8 +6,9 @@ import { firstIdAt, timeOfId } from '../../events/id.ts';
 import { moment } from '../../platform/database/moment.ts';
 import type { Executor } from '../../platform/database/transaction.ts';
 import type { Interval } from '../../platform/time.ts';
+import { passedIn, passedWithin } from '../../traffic/passed-store.ts';
 import { segmentsOf } from '../../traffic/segments.ts';
-import { BINS, inSegments, passedIn, passedWithin } from '../../traffic/slots-store.ts';
+import { BINS, inSegments } from '../../traffic/slots-store.ts';
 import { findPlaceNames } from '../places-store.ts';
 
 /** The number of events with these properties; '' and 0 stand for none. */

@@ -9,7 +9,7 @@ import { rankOf } from '../../events/severity.ts';
 import { type EventRecord, listedColumns, toEvent } from '../../events/store.ts';
 import type { Executor } from '../../platform/database/transaction.ts';
 import type { Interval } from '../../platform/time.ts';
-import { ORIGIN } from '../../traffic/slots-store.ts';
+import { ORIGIN } from '../../traffic/passed-store.ts';
 import type { ReportScope } from '../document.ts';
 import { untilNow } from './slices.ts';
 

@@ -2,7 +2,7 @@ import type { StudySubject } from '@gantry/contract/studies';
 import { roundTo } from '../../traffic/bin.ts';
 import { PEAK_WINDOWS } from '../../traffic/peak-hours.ts';
 import { KMH_PER_MPH } from '../../traffic/speed-sample.ts';
-import type { Figure } from '../document.ts';
+import { type Figure, UNIT_NAMES } from '../document.ts';
 import { weekdayName } from './study-rows.ts';
 
 // How the figures of a study are computed: definitions, formulas with their sources, settings, and the words of statuses.
@@ -167,9 +167,9 @@ function windowsOf({
 export function unitsOf(subject: StudySubject): { units: string; method: string } {
   switch (subject.kind) {
     case 'SPEED':
-      return { units: subject.units === 'MPH' ? 'mph' : 'km/h', method: `percentiles by ${subject.method}` };
+      return { units: UNIT_NAMES[subject.units], method: `percentiles by ${subject.method}` };
     case 'COMPARISON':
-      return { units: subject.units === 'MPH' ? 'mph' : 'km/h', method: 'percentiles by NEAREST_RANK' };
+      return { units: UNIT_NAMES[subject.units], method: 'percentiles by NEAREST_RANK' };
     default:
       return { units: 'vehicles per interval', method: `intervals of ${INTERVALS[subject.interval]}` };
   }

@@ -1,7 +1,15 @@
 import { roundTo } from '../../traffic/bin.ts';
 import type { Comparison, Difference } from '../../traffic/comparison.ts';
 import type { SpeedStudy } from '../../traffic/speed-study.ts';
-import type { Chapter, Column, Figure, FigureRow, FigureTable, Histogram } from '../document.ts';
+import {
+  type Chapter,
+  type Column,
+  type Figure,
+  type FigureRow,
+  type FigureTable,
+  type Histogram,
+  UNIT_NAMES,
+} from '../document.ts';
 import type { Content } from './study-counts.ts';
 import { dashed, type Json, sheetOf } from './study-rows.ts';
 
@@ -13,12 +21,11 @@ export type ComparisonFigures = Json<Comparison> & {
   readonly after: SpeedFigures & { readonly coverage: number };
 };
 
-const UNITS = { KMH: 'km/h', MPH: 'mph' } as const;
 /** The classes of the table, if the study has none of its own: as wide as those of a tally sheet. */
 const CLASS_WIDTH = 5;
 
 function unitOf({ units }: Pick<SpeedFigures, 'units'>): string {
-  return UNITS[units];
+  return UNIT_NAMES[units];
 }
 
 function speedText(speed: number | null, unit: string): string {
@@ -63,7 +70,7 @@ export function pagesOfSpeeds(figures: SpeedFigures): Content {
 
 /** Whether the sample is large enough, and what is not known, in sentences. */
 function verdictsOf({ n, sampleSize, v85Confidence, units, pace }: SpeedFigures): string[] {
-  const unit = UNITS[units];
+  const unit = UNIT_NAMES[units];
   const said: string[] = [];
   if (sampleSize) {
     const { needed, margin } = sampleSize;
@@ -109,7 +116,7 @@ function linesOf({
   n,
   units,
 }: SpeedFigures): Line[] {
-  const unit = UNITS[units];
+  const unit = UNIT_NAMES[units];
   const percent = (share: number | null | undefined): number | null =>
     share === null || share === undefined ? null : share * 100;
   return [

@@ -1,14 +1,24 @@
 import type { Flow, FlowPoint } from '@gantry/contract/traffic';
+import type { SpeedUnits } from '@gantry/contract/values';
 import type { Database } from '../../platform/database/pool.ts';
 import { createLocalTime, type LocalTime } from '../../platform/local-time.ts';
 import type { Bin } from '../../traffic/bin.ts';
 import { dailyVolumes } from '../../traffic/daily.ts';
 import { isUsableHour } from '../../traffic/local-hours.ts';
 import { getSpeedDistribution } from '../../traffic/service.ts';
-import type { Chart, Column, Figure, ReportScope, Row, Section, Sections } from '../document.ts';
+import {
+  type Chart,
+  type Column,
+  type Figure,
+  type ReportScope,
+  type Row,
+  type Section,
+  type Sections,
+  UNIT_NAMES,
+} from '../document.ts';
 import { listTrafficPlaces, type TrafficPlace } from '../places-store.ts';
 import { addTo, dayChart } from './summaries.ts';
-import { flowOf, intervalOf, isByHour, isKnown, partsOf, placeOf, slicesOf } from './traffic.ts';
+import { flowOf, intervalOf, isByHour, isKnown, partsOf, placeOf, slicesOf, speedIn } from './traffic.ts';
 
 /** Maximum number of days for which the time series of a place is by hour. */
 const MAX_DAYS_IN_HOURS = 2;
@@ -16,16 +26,19 @@ const MAX_DAYS_IN_HOURS = 2;
 /** Maximum number of points of a time series. */
 const MAX_POINTS = 92;
 
-const columns: readonly Column[] = [
-  { name: 'Place', type: 'text', width: 40 },
-  { name: 'Vehicles', type: 'integer', width: 10 },
-  { name: 'Mean per day', type: 'integer', width: 10 },
-  { name: 'Mean speed (km/h)', type: 'decimal', width: 10 },
-  { name: 'V85 (km/h)', type: 'decimal', width: 9 },
-  { name: 'Speed limit (km/h)', type: 'integer', width: 9 },
-  { name: 'Over the limit', type: 'share', width: 9 },
-  { name: 'Completeness', type: 'share', width: 11 },
-];
+function columnsIn(units: SpeedUnits): Column[] {
+  const unit = UNIT_NAMES[units];
+  return [
+    { name: 'Place', type: 'text', width: 40 },
+    { name: 'Vehicles', type: 'integer', width: 10 },
+    { name: 'Mean per day', type: 'integer', width: 10 },
+    { name: `Mean speed (${unit})`, type: 'decimal', width: 10 },
+    { name: `V85 (${unit})`, type: 'decimal', width: 9 },
+    { name: `Speed limit (${unit})`, type: units === 'KMH' ? 'integer' : 'decimal', width: 9 },
+    { name: 'Over the limit', type: 'share', width: 9 },
+    { name: 'Completeness', type: 'share', width: 11 },
+  ];
+}
 
 /** The speeds of the whole range, with the limit that applies to them. */
 type Speeds = Pick<Flow, 'meanSpeed' | 'v85' | 'shareOverLimit' | 'speedLimit'>;
@@ -124,15 +137,18 @@ function meanPerDay({ hours }: Known, { settings }: ReportScope): number | null 
   return value === null ? null : Math.round(value);
 }
 
-function inWords(value: number | null, unit: string): string {
-  return value === null ? '–' : `${value.toLocaleString('en', { maximumFractionDigits: 1 })} ${unit}`;
+function inWords(speed: number | null, units: SpeedUnits): string {
+  const value = speedIn(speed, units);
+  return value === null
+    ? '–'
+    : `${value.toLocaleString('en', { maximumFractionDigits: 1 })} ${UNIT_NAMES[units]}`;
 }
 
 function percent(share: number | null): string {
   return share === null ? '–' : `${(share * 100).toLocaleString('en', { maximumFractionDigits: 2 })} %`;
 }
 
-function figuresOf(scope: ReportScope, known: Known, local: LocalTime): Figure[] {
+function figuresOf(scope: ReportScope, known: Known, local: LocalTime, units: SpeedUnits): Figure[] {
   const { speeds, points, peak } = known;
   const perDay = meanPerDay(known, scope);
   return [
@@ -143,9 +159,9 @@ function figuresOf(scope: ReportScope, known: Known, local: LocalTime): Figure[]
       value: peak ? `${peak.volume.toLocaleString('en')} · ${local.show(peak.start.getTime())}` : '–',
     },
     { name: 'Completeness', value: percent(completenessOf(scope, points)) },
-    { name: 'Mean speed', value: inWords(speeds.meanSpeed, 'km/h') },
-    { name: 'V85', value: inWords(speeds.v85, 'km/h') },
-    { name: 'Speed limit', value: inWords(speeds.speedLimit, 'km/h') },
+    { name: 'Mean speed', value: inWords(speeds.meanSpeed, units) },
+    { name: 'V85', value: inWords(speeds.v85, units) },
+    { name: 'Speed limit', value: inWords(speeds.speedLimit, units) },
     { name: 'Over the limit', value: percent(speeds.shareOverLimit) },
   ];
 }
@@ -186,16 +202,17 @@ function rhythmOf(scope: ReportScope, { hours, days }: Known, { wall }: LocalTim
 }
 
 /** The V85 of several days cannot be derived from those of each day, so the highest represents them. */
-function speedChart(days: readonly FlowPoint[], { day, showDay }: LocalTime): Chart {
+function speedChart(days: readonly FlowPoint[], { day, showDay }: LocalTime, units: SpeedUnits): Chart {
   const together = Math.max(1, Math.ceil(days.length / MAX_POINTS));
   const points: Points = [];
   for (let at = 0; at < days.length; at += together) {
     const group = days.slice(at, at + together);
     const label = showDay(day(group[0]?.start.getTime() ?? 0));
-    const known = group.flatMap(({ v85 }) => v85 ?? []);
+    const known = group.flatMap(({ v85 }) => speedIn(v85, units) ?? []);
     points.push({ label, value: known.length === 0 ? null : Math.max(...known) });
   }
-  const title = together === 1 ? 'V85 per day (km/h)' : `Highest V85 of each ${together} days (km/h)`;
+  const what = together === 1 ? 'V85 per day' : `Highest V85 of each ${together} days`;
+  const title = `${what} (${UNIT_NAMES[units]})`;
   return {
     title,
     shape: 'columns',
@@ -204,7 +221,7 @@ function speedChart(days: readonly FlowPoint[], { day, showDay }: LocalTime): Ch
   };
 }
 
-function chartsOf(scope: ReportScope, known: Known, local: LocalTime): Chart[] {
+function chartsOf(scope: ReportScope, known: Known, local: LocalTime, units: SpeedUnits): Chart[] {
   const { points, days } = known;
   if (days.length <= MAX_DAYS_IN_HOURS && isByHour(scope)) {
     const course = (title: string, toValue: (point: FlowPoint) => number | null): Chart => ({
@@ -217,32 +234,30 @@ function chartsOf(scope: ReportScope, known: Known, local: LocalTime): Chart[] {
     });
     return [
       course('Vehicles per hour', ({ volume }) => volume),
-      course('V85 per hour (km/h)', ({ v85 }) => v85),
+      course(`V85 per hour (${UNIT_NAMES[units]})`, ({ v85 }) => speedIn(v85, units)),
     ];
   }
   const byDay = volumesByDay(points, local);
   return [
     dayChart('Vehicles per day', byDay, scope, null),
     rhythmOf(scope, known, local),
-    speedChart(days, local),
+    speedChart(days, local, units),
   ];
 }
 
-function rowOf(scope: ReportScope, place: TrafficPlace, known: Known): Row {
+function rowOf(scope: ReportScope, place: TrafficPlace, known: Known, units: SpeedUnits): Row {
   const { speeds, points } = known;
   return [
     place.name,
     sumOf(points),
     meanPerDay(known, scope),
-    speeds.meanSpeed,
-    speeds.v85,
-    speeds.speedLimit,
+    ...[speeds.meanSpeed, speeds.v85, speeds.speedLimit].map((speed) => speedIn(speed, units)),
     speeds.shareOverLimit,
     completenessOf(scope, points),
   ];
 }
 
-async function* list(db: Database, scope: ReportScope): AsyncGenerator<Section> {
+async function* list(db: Database, scope: ReportScope, units: SpeedUnits): AsyncGenerator<Section> {
   const local = createLocalTime(scope.settings);
   for (const place of await listTrafficPlaces(db, scope.filters, scope.interval)) {
     const known = await readPlace(db, scope, place);
@@ -252,10 +267,10 @@ async function* list(db: Database, scope: ReportScope): AsyncGenerator<Section> 
       title: place.name,
       subtitle: place.kind === 'location' ? 'Location' : 'Sensor at no location',
       weight: sumOf(known.points),
-      row: rowOf(scope, place, known),
+      row: rowOf(scope, place, known, units),
       rowCount: known.rowCount,
-      figures: figuresOf(scope, known, local),
-      charts: chartsOf(scope, known, local),
+      figures: figuresOf(scope, known, local, units),
+      charts: chartsOf(scope, known, local, units),
     };
   }
 }
@@ -263,10 +278,12 @@ async function* list(db: Database, scope: ReportScope): AsyncGenerator<Section> 
 const PLACE_ID = 12;
 
 /** A summary of each place with data. */
-export const trafficSections: Sections = {
-  name: 'places',
-  columns,
-  list,
-  idOf: (row) => String(row[PLACE_ID]),
-  naming: ['Place'],
-};
+export function trafficSections(units: SpeedUnits): Sections {
+  return {
+    name: 'places',
+    columns: columnsIn(units),
+    list: (db, scope) => list(db, scope, units),
+    idOf: (row) => String(row[PLACE_ID]),
+    naming: ['Place'],
+  };
+}

@@ -1,10 +1,21 @@
 import type { FlowPoint } from '@gantry/contract/traffic';
+import type { SpeedUnits } from '@gantry/contract/values';
 import type { Database } from '../../platform/database/pool.ts';
 import { createLocalTime } from '../../platform/local-time.ts';
 import { type Interval, localDays } from '../../platform/time.ts';
+import { roundTo } from '../../traffic/bin.ts';
 import type { WantedPlace } from '../../traffic/places-store.ts';
 import { getFlow } from '../../traffic/service.ts';
-import type { Batch, Column, KindOfReport, ReportScope, Row, Summary } from '../document.ts';
+import { inUnits } from '../../traffic/speed-sample.ts';
+import {
+  type Batch,
+  type Column,
+  type KindOfReport,
+  type ReportScope,
+  type Row,
+  type Summary,
+  UNIT_NAMES,
+} from '../document.ts';
 import { listTrafficPlaces, type TrafficPlace } from '../places-store.ts';
 import { addTo, dayChart, largest } from './summaries.ts';
 
@@ -14,21 +25,41 @@ const MAX_DAYS_BY_HOUR = 31;
 /** Number of days of a place that are read at once. */
 const SLICE_DAYS = 31;
 
-const columns: readonly Column[] = [
-  { name: 'From', type: 'time', width: 15 },
-  { name: 'Until', type: 'time', width: 15 },
-  { name: 'Place', type: 'text', width: 30 },
-  { name: 'Vehicles', type: 'integer', width: 9 },
-  { name: 'Mean speed (km/h)', type: 'decimal', width: 10 },
-  { name: 'V15 (km/h)', type: 'decimal', width: 8 },
-  { name: 'V50 (km/h)', type: 'decimal', width: 8 },
-  { name: 'V85 (km/h)', type: 'decimal', width: 8 },
-  { name: 'V95 (km/h)', type: 'decimal', width: 8 },
-  { name: 'Over the limit', type: 'share', width: 9 },
-  { name: 'Completeness', type: 'share', width: 11 },
-  { name: 'Kind of place', type: 'text', width: 0 },
-  { name: 'Place ID', type: 'text', width: 0 },
-];
+/** A speed in km/h in the units of a report. The figures are to 0.001 km/h; in other units, to 0.1. */
+export function speedIn(speed: number | null, units: SpeedUnits): number | null {
+  return speed === null || units === 'KMH' ? speed : roundTo(inUnits(speed, units), 1);
+}
+
+function columnsIn(units: SpeedUnits): Column[] {
+  const speed = (name: string, width: number): Column => ({
+    ...{ name: `${name} (${UNIT_NAMES[units]})`, type: 'decimal', width },
+  });
+  return [
+    { name: 'From', type: 'time', width: 15 },
+    { name: 'Until', type: 'time', width: 15 },
+    { name: 'Place', type: 'text', width: 30 },
+    { name: 'Vehicles', type: 'integer', width: 9 },
+    speed('Mean speed', 10),
+    speed('V15', 8),
+    speed('V50', 8),
+    speed('V85', 8),
+    speed('V95', 8),
+    { name: 'Over the limit', type: 'share', width: 9 },
+    { name: 'Completeness', type: 'share', width: 11 },
+    { name: 'Kind of place', type: 'text', width: 0 },
+    { name: 'Place ID', type: 'text', width: 0 },
+  ];
+}
+
+/** The units of a report, which has each figure in one column: those of its places if all have the same, and otherwise those of the service. */
+export async function unitsOfReport(
+  db: Database,
+  { filters, interval, speedUnits }: ReportScope,
+): Promise<SpeedUnits> {
+  const places = await listTrafficPlaces(db, filters, interval);
+  const [first = speedUnits, ...others] = new Set(places.map(({ units }) => units ?? speedUnits));
+  return others.length === 0 ? first : speedUnits;
+}
 
 /** The local days of the scope up to now, in parts of a month that begin and end with days. */
 export function slicesOf(scope: ReportScope): Interval[] {
@@ -58,9 +89,10 @@ export function intervalOf(scope: ReportScope): '60min' | 'day' {
 }
 
 /** The parameters for reading traffic figures. */
-export function partsOf(db: Database, { settings, now }: ReportScope) {
+export function partsOf(db: Database, { settings, now, speedUnits }: ReportScope) {
   return {
     db,
+    config: { SPEED_UNITS: speedUnits },
     clock: { now: () => now },
     settings: { current: () => settings, formerZones: () => [], refresh: async () => undefined },
   };
@@ -104,19 +136,22 @@ export function isKnown(points: readonly FlowPoint[]): boolean {
  * The traffic of each location, and of each sensor (even a deleted one) while it stood at none, by hour or, beyond a month,
  * by day. A gap, for which nothing is known, is a row without a volume.
  */
-export const traffic: KindOfReport = { title: 'Traffic', columns, rows, summary };
+export function traffic(units: SpeedUnits): KindOfReport {
+  return {
+    title: 'Traffic',
+    columns: columnsIn(units),
+    rows: (db, scope) => rows(db, scope, units),
+    summary,
+  };
+}
 
-function rowOf(place: TrafficPlace, point: FlowPoint): Row {
+function rowOf(place: TrafficPlace, point: FlowPoint, units: SpeedUnits): Row {
   return [
     point.start,
     point.end,
     place.name,
     point.volume,
-    point.meanSpeed,
-    point.v15,
-    point.v50,
-    point.v85,
-    point.v95,
+    ...[point.meanSpeed, point.v15, point.v50, point.v85, point.v95].map((speed) => speedIn(speed, units)),
     point.shareOverLimit,
     point.completeness,
     place.kind,
@@ -149,9 +184,9 @@ async function* partsOfRange(db: Database, scope: ReportScope): AsyncGenerator<P
     }
 }
 
-async function* rows(db: Database, scope: ReportScope): AsyncGenerator<Batch> {
+async function* rows(db: Database, scope: ReportScope, units: SpeedUnits): AsyncGenerator<Batch> {
   for await (const { place, points, progress } of partsOfRange(db, scope))
-    yield { rows: points.map((point) => rowOf(place, point)), progress };
+    yield { rows: points.map((point) => rowOf(place, point, units)), progress };
 }
 
 async function summary(db: Database, scope: ReportScope): Promise<Summary> {

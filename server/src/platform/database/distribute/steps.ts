@@ -71,6 +71,10 @@ export function stepsTo(shards: number): readonly Step[] {
     functionStep('event_time(uuid)'),
     functionStep('event_hour(uuid)'),
     functionStep('gantry_fold(text)', 'Every function of the schema is on every node.'),
+    functionStep(
+      'passage_events(uuid,text,timestamp with time zone,timestamp with time zone)',
+      'Every function of the schema is on every node.',
+    ),
     bringBack,
     giveBack,
     distributeEvents(shards),

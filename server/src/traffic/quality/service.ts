@@ -11,27 +11,27 @@ import {
   type ReviewDataInput,
 } from '@gantry/contract/quality';
 import { DateTime } from 'luxon';
-import { recordActivity } from '../activity/store.ts';
-import type { ActorContext } from '../platform/context.ts';
-import { inTransaction } from '../platform/database/transaction.ts';
-import { invalidInput } from '../platform/error.ts';
-import { dayBounds, type Interval, localDays, requireRange } from '../platform/time.ts';
-import { listDowntimes } from '../sensors/status-store.ts';
-import { madt, monthsOf } from './annual.ts';
-import { type Bin, type Cell, coveredOf, isMotor, roundTo } from './bin.ts';
-import { daysOfPlace, holidaysOf } from './calendar.ts';
-import { dayVolume } from './daily.ts';
+import { recordActivity } from '../../activity/store.ts';
+import type { ActorContext } from '../../platform/context.ts';
+import { inTransaction } from '../../platform/database/transaction.ts';
+import { invalidInput } from '../../platform/error.ts';
+import { dayBounds, type Interval, localDays, requireRange } from '../../platform/time.ts';
+import { listDowntimes } from '../../sensors/status-store.ts';
+import { madt, monthsOf } from '../annual.ts';
+import { type Bin, type Cell, coveredOf, isMotor, roundTo } from '../bin.ts';
+import { daysOfPlace, holidaysOf } from '../calendar.ts';
+import { dayVolume } from '../daily.ts';
+import { type Parts, readTraffic, segmentsWithin, type Traffic } from '../figures.ts';
+import { binsByDay } from '../local-hours.ts';
+import { findNames } from '../outages-store.ts';
+import { getPlace, type LimitedPlace } from '../places-store.ts';
+import { readAssigned } from '../points-store.ts';
+import { localBounds } from '../range.ts';
 import { judgeDays, rulesByDay } from './day-rules.ts';
-import { type Parts, readTraffic, segmentsWithin, type Traffic } from './figures.ts';
 import { findGaps, markGaps, USUAL_DAYS } from './gaps.ts';
-import { binsByDay } from './local-hours.ts';
-import { findNames } from './outages-store.ts';
-import { getPlace, type LimitedPlace } from './places-store.ts';
-import { readAssigned } from './points-store.ts';
-import { changedMonth, differingCounts, type Flag, SEVERITIES, type SensorFlag } from './quality-rules.ts';
-import { describeReviews, insertReview, listReviews } from './quality-store.ts';
-import { localBounds } from './range.ts';
 import { decisionAbout } from './rejected.ts';
+import { changedMonth, differingCounts, type Flag, SEVERITIES, type SensorFlag } from './rules.ts';
+import { describeReviews, insertReview, listReviews } from './store.ts';
 import { readSurroundings } from './surroundings.ts';
 
 /** A flag of a place has no sensor. */

@@ -1,10 +1,12 @@
+import { HOUR_MS, MINUTE_MS } from '@gantry/contract/durations';
 import { type SQL, sql } from 'drizzle-orm';
-import { moment } from '../platform/database/moment.ts';
-import type { Executor } from '../platform/database/transaction.ts';
-import type { Interval } from '../platform/time.ts';
+import { moment } from '../../platform/database/moment.ts';
+import type { Executor } from '../../platform/database/transaction.ts';
+import type { Interval } from '../../platform/time.ts';
+import { MAX_SPEED, ORIGIN, passedWithin, storedVehicles } from '../passed-store.ts';
+import type { Counting } from '../slots-store.ts';
 import type { Sample } from './detector-rules.ts';
-import { THRESHOLDS } from './quality-rules.ts';
-import { ORIGIN, passedWithin, sourceOf } from './slots-store.ts';
+import { THRESHOLDS } from './rules.ts';
 
 // What sensors reported, one by one: the samples of detectors, and single vehicles.
 
@@ -104,8 +106,17 @@ export interface Passages {
   readonly lengths: OddLengths | null;
 }
 
+/** A burst of a sensor, as `burstsIn` finds it. */
+interface BurstRow extends Record<string, unknown> {
+  sensor_id: string;
+  direction: string;
+  lane: string;
+  end: number;
+  n: number;
+}
+
 interface PassagesRow extends Record<string, unknown> {
-  bursts: { direction: string; lane: string; end: number; n: number }[] | null;
+  bursts: BurstRow[] | null;
   standing: { direction: string; lane: string; start: number; end: number }[] | null;
   quarters: { start: number; mean: number; n: number }[] | null;
   since: number | null;
@@ -117,28 +128,104 @@ interface PassagesRow extends Record<string, unknown> {
 const BURST_MS = 30_000;
 const QUARTER_MS = 900_000;
 
+function ms(time: string): SQL {
+  return sql.raw(`(extract(epoch FROM ${time}) * 1000)::float8`);
+}
+
+/** Of each lane, every 30 seconds: the most vehicles in 30 seconds, where they are too many. @param passed a table of vehicles */
+function burstsIn(passed: SQL): SQL {
+  return sql`
+      SELECT sensor_id, direction, lane, ${ms('max(at)')} AS end, max(n)::int AS n FROM (
+        SELECT sensor_id, direction, lane, at, count(*) OVER (
+          PARTITION BY sensor_id, direction, lane ORDER BY at RANGE BETWEEN interval '29.999 seconds' PRECEDING AND CURRENT ROW
+        ) AS n FROM ${passed} AS passed
+      ) AS counted WHERE n >= ${THRESHOLDS.chatterVehicles}
+      GROUP BY sensor_id, direction, lane, date_bin('30 seconds', at, ${ORIGIN})`;
+}
+
+function burstOf({ direction, lane, end, n }: BurstRow): ChannelSample {
+  return { ...NOTHING_ELSE, direction, lane, start: end - BURST_MS, end, volume: n };
+}
+
+const NOTHING_ELSE = { movement: '', occupancy: null, meanSpeed: null };
+
+/** A burst with its sensor. */
+export interface Burst extends ChannelSample {
+  readonly sensorId: string;
+}
+
+/** The most vehicles in 30 seconds on lanes of sensors that send vehicles, where they are too many. */
+export async function readBursts(
+  db: Executor,
+  counting: readonly Counting[],
+  range: Interval,
+): Promise<Burst[]> {
+  if (counting.length === 0) return [];
+  const [ids, sources] = [counting.map(({ sensorId }) => sensorId), counting.map((each) => each.source)];
+  const { rows } = await db.execute<BurstRow>(sql`
+    WITH passed AS MATERIALIZED (
+      SELECT at, sensor_id, coalesce(direction, '') AS direction, coalesce(lane, '') AS lane
+      FROM (${storedVehicles(sql`sensor_id = ANY (${sql.param(ids)}::uuid[])`, range, [])}) AS vehicles
+        JOIN unnest(${sql.param(ids)}::uuid[], ${sql.param(sources)}::smallint[]) AS one (sensor_id, source) USING (sensor_id, source)
+    )
+    ${burstsIn(sql`passed`)}`);
+  return rows.map((row) => ({ ...burstOf(row), sensorId: row.sensor_id }));
+}
+
+/** How often the latest events of sensors repeat a speed or a plate. */
+export interface Repeats extends Record<string, unknown> {
+  readonly id: string;
+  /** Number of the latest events with a speed, at most `equalSpeeds`, if all speeds are equal and not 0; otherwise 0. */
+  readonly equalSpeeds: number;
+  /** How often the most frequent plate was read among the latest events of ten minutes, twice as many as `samePlate`. */
+  readonly samePlate: number;
+}
+
+/** How often the latest events of sensors, all within an hour, repeat themselves. @param now Unix milliseconds */
+export async function readRepeats(
+  db: Executor,
+  sensorIds: readonly string[],
+  now: number,
+): Promise<Repeats[]> {
+  if (sensorIds.length === 0) return [];
+  const { equalSpeeds, samePlate } = THRESHOLDS;
+  // Plan: events_by_sensor from its end, for each sensor.
+  const { rows } = await db.execute<Repeats>(sql`
+    SELECT asked.id, speeds.n AS "equalSpeeds", plates.n AS "samePlate"
+    FROM unnest(${sql.param(sensorIds)}::uuid[]) AS asked (id)
+    CROSS JOIN LATERAL (
+      SELECT CASE WHEN min(vehicle_speed) = max(vehicle_speed) AND min(vehicle_speed) <> 0 THEN count(*) ELSE 0 END::int AS n FROM (
+        SELECT vehicle_speed FROM events WHERE sensor_id = asked.id AND vehicle_speed IS NOT NULL
+          AND ${passedWithin({ from: now - HOUR_MS, until: now })} ORDER BY id DESC LIMIT ${equalSpeeds}
+      ) AS latest
+    ) AS speeds
+    CROSS JOIN LATERAL (
+      SELECT coalesce(max(n), 0)::int AS n FROM (
+        SELECT count(*) AS n FROM (
+          SELECT plate_key FROM events WHERE sensor_id = asked.id AND plate_key IS NOT NULL
+            AND ${passedWithin({ from: now - 10 * MINUTE_MS, until: now })} ORDER BY id DESC LIMIT ${2 * samePlate}
+        ) AS latest GROUP BY plate_key
+      ) AS counted
+    ) AS plates`);
+  return rows;
+}
+
 /** What is odd about the single vehicles of a sensor within a range, of a source that it counts. */
 export async function readPassages(
   db: Executor,
   { sensorId, source }: { readonly sensorId: string; readonly source: number },
   range: Interval,
 ): Promise<Passages> {
-  const { chatterVehicles, minLength, maxLength, lockedOnMinutes } = THRESHOLDS;
+  const { minLength, maxLength, lockedOnMinutes } = THRESHOLDS;
   const standsMs = Math.min(...Object.values(lockedOnMinutes)) * 60_000;
-  const ms = (time: string): SQL => sql.raw(`(extract(epoch FROM ${time}) * 1000)::float8`);
-  // Plan: events_by_sensor.
   const { rows } = await db.execute<PassagesRow>(sql`
     WITH passed AS MATERIALIZED (
-      SELECT event_time(id) AS at, coalesce(direction, '') AS direction, coalesce(lane, '') AS lane, vehicle_length AS length, occupancy_ms,
-        CASE WHEN vehicle_speed > 0 AND vehicle_speed <= 250 THEN vehicle_speed END AS speed
-      FROM events
-      WHERE sensor_id = ${sensorId}::uuid AND event_type <> 'INCIDENT' AND ${sourceOf} = ${source} AND ${passedWithin(range)}
+      SELECT at, sensor_id, coalesce(direction, '') AS direction, coalesce(lane, '') AS lane, vehicle_length AS length, occupancy_ms,
+        CASE WHEN speed > 0 AND speed <= ${MAX_SPEED} THEN speed END AS speed
+      FROM (${storedVehicles(sql`sensor_id = ${sensorId}::uuid`, range, ['vehicle_length', 'occupancy_ms'])}) AS vehicles
+      WHERE source = ${source}
     ), bursts AS (
-      SELECT direction, lane, ${ms('max(at)')} AS end, max(n)::int AS n FROM (
-        SELECT direction, lane, at,
-          count(*) OVER (PARTITION BY direction, lane ORDER BY at RANGE BETWEEN interval '29.999 seconds' PRECEDING AND CURRENT ROW) AS n
-        FROM passed
-      ) AS counted WHERE n >= ${chatterVehicles} GROUP BY direction, lane, date_bin('30 seconds', at, ${ORIGIN})
+      ${burstsIn(sql`passed`)}
     ), standing AS (
       SELECT direction, lane, ${ms('at')} AS start, ${ms('at')} + occupancy_ms AS end FROM passed WHERE occupancy_ms >= ${standsMs}
     ), quarters AS (
@@ -153,13 +240,10 @@ export async function readPassages(
       FROM passed WHERE length < ${minLength} OR length > ${maxLength}
     ) AS lengths`);
   const [row] = rows;
-  const none = { movement: '', occupancy: null, meanSpeed: null };
   const isOdd = row !== undefined && row.since !== null && row.until !== null;
   return {
-    bursts: (row?.bursts ?? []).map(({ direction, lane, end, n }) => {
-      return { ...none, direction, lane, start: end - BURST_MS, end, volume: n };
-    }),
-    standing: (row?.standing ?? []).map((each) => ({ ...none, ...each, volume: 1, occupancy: 100 })),
+    bursts: (row?.bursts ?? []).map(burstOf),
+    standing: (row?.standing ?? []).map((each) => ({ ...NOTHING_ELSE, ...each, volume: 1, occupancy: 100 })),
     quarters: (row?.quarters ?? []).map(({ start, mean, n }) => {
       return { start, end: start + QUARTER_MS, volume: n, meanSpeed: mean };
     }),

@@ -1,7 +1,7 @@
 import { HOUR_MS, MINUTE_MS } from '@gantry/contract/durations';
-import type { Interval } from '../platform/time.ts';
-import { type Count, roundTo } from './bin.ts';
-import type { LocalHour } from './local-hours.ts';
+import type { Interval } from '../../platform/time.ts';
+import { type Count, roundTo } from '../bin.ts';
+import type { LocalHour } from '../local-hours.ts';
 
 // Rules that judge the counts of a place by hour and day. Those that judge a detector by its samples are in
 // detector-rules.ts.
@@ -124,6 +124,9 @@ export interface Thresholds {
   readonly classDeviations: number;
   /** R16 */
   readonly hourCoverage: number;
+  /** Of no rule, as they need the latest events only: equal speeds in a row, and reads of one plate in ten minutes. */
+  readonly equalSpeeds: number;
+  readonly samePlate: number;
 }
 
 /** The thresholds of MnDOT's IRIS (R1, R3–R6), Toronto (R2, R13), Caltrans PeMS (R7–R10), LTPP (R11) and Berlin (R16). */
@@ -180,6 +183,8 @@ export const THRESHOLDS: Thresholds = {
   maxLength: 40,
   classDeviations: 3,
   hourCoverage: 0.75,
+  equalSpeeds: 30,
+  samePlate: 20,
 };
 
 /**

@@ -1,7 +1,7 @@
-import type { LocalDay } from '../platform/time.ts';
-import { type Bin, type Cell, type Count, isMotor, sumCells } from './bin.ts';
-import { isWorkingDay } from './daily.ts';
-import { binsByDay, type DayOfBins, hoursOf } from './local-hours.ts';
+import type { LocalDay } from '../../platform/time.ts';
+import { type Bin, type Cell, type Count, isMotor, sumCells } from '../bin.ts';
+import { isWorkingDay } from '../daily.ts';
+import { binsByDay, type DayOfBins, hoursOf } from '../local-hours.ts';
 import {
   type Flag,
   littleKnownHours,
@@ -9,7 +9,7 @@ import {
   oddHours,
   overCapacity,
   unevenDirections,
-} from './quality-rules.ts';
+} from './rules.ts';
 
 /**
  * What is odd about the days of a place: R11, R12, R15 and R16. Days that are not over, or of which nothing is known, are

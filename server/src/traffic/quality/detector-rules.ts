@@ -1,14 +1,7 @@
 import { HOUR_MS, MINUTE_MS } from '@gantry/contract/durations';
-import type { LocalDay } from '../platform/time.ts';
-import { clockOf } from './local-hours.ts';
-import {
-  type Facility,
-  type Flag,
-  flagOf,
-  type Setting,
-  THRESHOLDS,
-  type Thresholds,
-} from './quality-rules.ts';
+import type { LocalDay } from '../../platform/time.ts';
+import { clockOf } from '../local-hours.ts';
+import { type Facility, type Flag, flagOf, type Setting, THRESHOLDS, type Thresholds } from './rules.ts';
 
 // Rules that judge a detector by its samples, which are usually 30 seconds long. A bin is a sample, too.
 

@@ -1,15 +1,15 @@
 import { DAY_MS, MINUTE_MS } from '@gantry/contract/durations';
-import type { Executor } from '../platform/database/transaction.ts';
-import { offsetsOf, SLOT_MS } from '../platform/time.ts';
-import type { Count } from './bin.ts';
-import { holidaysOf } from './calendar.ts';
-import { isWorkingDay } from './daily.ts';
-import { readTraffic, segmentsWithin, type Traffic } from './figures.ts';
-import { isUsableHour } from './local-hours.ts';
-import type { LimitedPlace } from './places-store.ts';
-import { type Flag, gapInHour, THRESHOLDS } from './quality-rules.ts';
-import { localBounds } from './range.ts';
+import type { Executor } from '../../platform/database/transaction.ts';
+import { offsetsOf, SLOT_MS } from '../../platform/time.ts';
+import type { Count } from '../bin.ts';
+import { holidaysOf } from '../calendar.ts';
+import { isWorkingDay } from '../daily.ts';
+import { readTraffic, segmentsWithin, type Traffic } from '../figures.ts';
+import { isUsableHour } from '../local-hours.ts';
+import type { LimitedPlace } from '../places-store.ts';
+import { localBounds } from '../range.ts';
 import { decisionAbout } from './rejected.ts';
+import { type Flag, gapInHour, THRESHOLDS } from './rules.ts';
 
 /** So far back the usual volume of an hour is sought. */
 export const USUAL_DAYS = 60;

@@ -1,7 +1,7 @@
 import { MINUTE_MS } from '@gantry/contract/durations';
 import type { DataDecision } from '@gantry/contract/quality';
-import { type Interval, SLOT_MS, slotOf } from '../platform/time.ts';
-import type { Severity } from './quality-rules.ts';
+import { type Interval, SLOT_MS, slotOf } from '../../platform/time.ts';
+import type { Severity } from './rules.ts';
 
 // Which data do not count: what rules reject and people decide.
 

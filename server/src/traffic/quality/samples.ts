@@ -1,10 +1,13 @@
 import { DAY_MS, HOUR_MS } from '@gantry/contract/durations';
 import type { Logger } from 'pino';
-import { laneOfText } from '../events/passage-columns.ts';
-import type { Database } from '../platform/database/pool.ts';
-import { type Executor, inTransaction, type Transaction } from '../platform/database/transaction.ts';
-import { type History, heldAt } from '../platform/history.ts';
-import { dayBounds, type Interval, type LocalDay, localDays } from '../platform/time.ts';
+import { laneOfText } from '../../events/passage-columns.ts';
+import type { Database } from '../../platform/database/pool.ts';
+import { type Executor, inTransaction, type Transaction } from '../../platform/database/transaction.ts';
+import { type History, heldAt } from '../../platform/history.ts';
+import { dayBounds, type Interval, type LocalDay, localDays } from '../../platform/time.ts';
+import { source } from '../passed-store.ts';
+import { getPlace } from '../places-store.ts';
+import { readSensors, readSensorsById } from '../presence-store.ts';
 import {
   chatter,
   fewSamples,
@@ -16,18 +19,16 @@ import {
   type Sample,
   type Samples,
 } from './detector-rules.ts';
-import { getPlace } from './places-store.ts';
-import { readSensors } from './presence-store.ts';
-import { type Flag, flagOf, THRESHOLDS } from './quality-rules.ts';
+import { type Flag, flagOf, THRESHOLDS } from './rules.ts';
 import {
-  deferUnjudged,
-  type FoundFlag,
-  replaceFlags,
-  takeUnjudged,
-  type UnjudgedDay,
-} from './quality-store.ts';
-import { type ChannelSample, hasSamplesAround, readPassages, readSamples } from './samples-store.ts';
-import { source } from './slots-store.ts';
+  type ChannelSample,
+  hasSamplesAround,
+  readBursts,
+  readPassages,
+  readRepeats,
+  readSamples,
+} from './samples-store.ts';
+import { deferUnjudged, type FoundFlag, replaceFlags, takeUnjudged, type UnjudgedDay } from './store.ts';
 import { readSurroundings, type Surroundings } from './surroundings.ts';
 
 // Judges sensors by their samples and single vehicles, which are too many to be judged whenever figures are read: what is
@@ -118,7 +119,7 @@ function samplesOf(lane: string, samples: readonly ChannelSample[], lanes = 1): 
   return { samples: byLane, ...(lane !== '' && { lane: laneOfText(lane) }) };
 }
 
-function perLane(sample: ChannelSample, lanes: number): ChannelSample {
+function perLane<Each extends ChannelSample>(sample: Each, lanes: number): Each {
   return { ...sample, volume: sample.volume === null ? null : sample.volume / lanes };
 }
 
@@ -180,10 +181,7 @@ async function judgePassages(
 ): Promise<Flag[]> {
   const { bursts, standing, quarters, lengths } = await readPassages(db, sensor, day);
   const { minLength, maxLength } = THRESHOLDS;
-  const known = bursts.flatMap((burst) => {
-    const ofLane = burst.lane === '' ? lanes : 1;
-    return ofLane === null ? [] : [perLane(burst, ofLane)];
-  });
+  const known = bursts.flatMap((burst) => onLane(burst, lanes));
   return [
     ...channelsOf(known, limits).flatMap(({ lane, samples }) => chatter(samplesOf(lane, samples))),
     ...channelsOf(standing, limits).flatMap(({ lane, samples }) =>
@@ -195,6 +193,52 @@ async function judgePassages(
     ...(lengths && lengths.shortest < minLength ? [oddLengthFlag(lengths, lengths.shortest)] : []),
     ...(lengths && lengths.longest > maxLength ? [oddLengthFlag(lengths, lengths.longest)] : []),
   ];
+}
+
+/** A burst as one of a single lane, if it is known of how many it is. */
+function onLane<Each extends ChannelSample>(burst: Each, lanes: number | null): Each[] {
+  const ofLane = burst.lane === '' ? lanes : 1;
+  return ofLane === null ? [] : [perLane(burst, ofLane)];
+}
+
+/**
+ * The sensors of single vehicles that saw more of them in 30 seconds than can pass on a lane, as R3 judges them, with the most vehicles.
+ */
+export async function findChatter(
+  db: Executor,
+  sensorIds: readonly string[],
+  range: Interval,
+): Promise<ReadonlyMap<string, number>> {
+  const known = await readSensorsById(db, sensorIds);
+  const counting = known.flatMap(({ sensorId, source: counted }) =>
+    counted === null || counted === source.COUNTED ? [] : [{ sensorId, source: counted }],
+  );
+  const found = new Map<string, number>();
+  for (const burst of await readBursts(db, counting, range)) {
+    const { sensorId } = burst;
+    const place = { kind: 'sensor', id: sensorId } as const;
+    const lanes = burst.lane === '' ? (await readSurroundings(db, place, range.until)).of(sensorId).lanes : 1;
+    for (const { volume } of onLane(burst, lanes))
+      if (volume !== null && volume >= THRESHOLDS.chatterVehicles)
+        found.set(sensorId, Math.max(found.get(sensorId) ?? 0, volume));
+  }
+  return found;
+}
+
+/** The sensors whose latest events repeat one speed or one plate, with how often. @param now Unix milliseconds */
+export async function findStuck(
+  db: Executor,
+  sensorIds: readonly string[],
+  now: number,
+): Promise<ReadonlyMap<string, number>> {
+  const repeats = await readRepeats(db, sensorIds, now);
+  return new Map(
+    repeats.flatMap(({ id, equalSpeeds, samePlate }) =>
+      equalSpeeds >= THRESHOLDS.equalSpeeds || samePlate >= THRESHOLDS.samePlate
+        ? [[id, Math.max(equalSpeeds, samePlate)] as const]
+        : [],
+    ),
+  );
 }
 
 /**

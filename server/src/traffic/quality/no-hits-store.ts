@@ -1,9 +1,10 @@
 import { sql } from 'drizzle-orm';
-import { moment } from '../platform/database/moment.ts';
-import type { Executor } from '../platform/database/transaction.ts';
-import type { Interval } from '../platform/time.ts';
-import { segmentsOf } from './segments.ts';
-import { BINS, inSegments, numbersOf, source } from './slots-store.ts';
+import { moment } from '../../platform/database/moment.ts';
+import type { Executor } from '../../platform/database/transaction.ts';
+import type { Interval } from '../../platform/time.ts';
+import { source } from '../passed-store.ts';
+import { segmentsOf } from '../segments.ts';
+import { BINS, inSegments, numbersOf } from '../slots-store.ts';
 
 /** The hours, as Unix milliseconds in order, in which a sensor counted vehicles in its intervals. */
 export async function readCountedHours(

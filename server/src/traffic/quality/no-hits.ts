@@ -1,9 +1,9 @@
 import { HOUR_MS } from '@gantry/contract/durations';
-import type { Executor } from '../platform/database/transaction.ts';
-import { type Interval, SLOT_MS } from '../platform/time.ts';
+import type { Executor } from '../../platform/database/transaction.ts';
+import { type Interval, SLOT_MS } from '../../platform/time.ts';
+import { readEdges } from '../presence-store.ts';
 import { findFirstSlot, findNearestHour, readPeriodEdges } from './no-hits-store.ts';
-import { readEdges } from './presence-store.ts';
-import { flagOf, type SensorFlag } from './quality-rules.ts';
+import { flagOf, type SensorFlag } from './rules.ts';
 
 /** When a sensor saw vehicles. */
 export interface Hits {

@@ -1,15 +1,16 @@
 import { DAY_MS, HOUR_MS } from '@gantry/contract/durations';
-import type { Executor } from '../platform/database/transaction.ts';
-import type { Interval, LocalDay } from '../platform/time.ts';
+import type { Executor } from '../../platform/database/transaction.ts';
+import type { Interval, LocalDay } from '../../platform/time.ts';
+import { source } from '../passed-store.ts';
+import type { LimitedPlace } from '../places-store.ts';
+import { type KnownSensor, readBrokenSpans } from '../presence-store.ts';
+import type { Place } from '../slots-store.ts';
 import { findNoHits, type Hits } from './no-hits.ts';
 import { readCountedHours } from './no-hits-store.ts';
-import type { LimitedPlace } from './places-store.ts';
-import { type KnownSensor, readBrokenSpans } from './presence-store.ts';
-import { SEVERITIES, type SensorFlag, THRESHOLDS } from './quality-rules.ts';
-import { type FoundFlag, readFlags, readReviews, readUnjudged, type StoredReview } from './quality-store.ts';
 import { NOTHING_REJECTED, Rejected, rejectedSpans } from './rejected.ts';
+import { SEVERITIES, type SensorFlag, THRESHOLDS } from './rules.ts';
 import { daysToJudge, judgeSamples } from './samples.ts';
-import { type Place, source } from './slots-store.ts';
+import { type FoundFlag, readFlags, readReviews, readUnjudged, type StoredReview } from './store.ts';
 import type { SurroundingsOfPlace } from './surroundings.ts';
 
 /** What rules and people say about the data of the sensors of a place. */

@@ -1,13 +1,14 @@
 import type { Page } from '@gantry/contract/page';
 import type { DataDecision, DataReview } from '@gantry/contract/quality';
 import { type SQL, sql } from 'drizzle-orm';
-import { findNames } from '../accounts/names-store.ts';
-import { laneOfText } from '../events/passage-columns.ts';
-import { moment } from '../platform/database/moment.ts';
-import type { Executor, Transaction } from '../platform/database/transaction.ts';
-import type { Interval } from '../platform/time.ts';
-import { isRule, REJECTING, SEVERITIES, type SensorFlag } from './quality-rules.ts';
-import { groupsWithin, type Place, passedWithin } from './slots-store.ts';
+import { findNames } from '../../accounts/names-store.ts';
+import { laneOfText } from '../../events/passage-columns.ts';
+import { moment } from '../../platform/database/moment.ts';
+import type { Executor, Transaction } from '../../platform/database/transaction.ts';
+import type { Interval } from '../../platform/time.ts';
+import { groupsWithin, passedWithin } from '../passed-store.ts';
+import type { Place } from '../slots-store.ts';
+import { isRule, REJECTING, SEVERITIES, type SensorFlag } from './rules.ts';
 
 // What rules found in the samples of sensors, and what people decided about data.
 

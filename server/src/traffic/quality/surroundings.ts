@@ -1,7 +1,7 @@
-import type { Executor } from '../platform/database/transaction.ts';
-import { type PointAround, readPointsAround } from './points-store.ts';
-import type { Facility, Setting } from './quality-rules.ts';
-import type { Place } from './slots-store.ts';
+import type { Executor } from '../../platform/database/transaction.ts';
+import { type PointAround, readPointsAround } from '../points-store.ts';
+import type { Place } from '../slots-store.ts';
+import type { Facility, Setting } from './rules.ts';
 
 /** What rules need to know about where a sensor stands. */
 export interface Surroundings {
