@@ -635,7 +635,7 @@ export const stories: readonly PageStory[] = [
       ...days,
       async p({ page, press }) {
         await press();
-        await expect(page.getByLabel('Location or sensor')).toBeFocused();
+        await expect(page.getByLabel('Location, point or sensor')).toBeFocused();
       },
     },
   },

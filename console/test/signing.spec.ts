@@ -79,7 +79,7 @@ test('a study is created from the list, rejected with a reason, and deleted', as
   await form.getByLabel('Title').fill(`Peaks of ${name}`);
   await form.getByRole('button', { name: 'Create draft' }).click();
   // Without a place, the form says so and keeps what was entered.
-  await expect(form.getByText('Choose a location or sensor')).toBeVisible();
+  await expect(form.getByText('Choose a location, measuring point or sensor')).toBeVisible();
   await form.getByLabel('Place').fill(name);
   await page.getByRole('option', { name, exact: true }).click();
   await form.getByRole('button', { name: 'Create draft' }).click();

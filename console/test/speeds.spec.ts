@@ -120,3 +120,75 @@ test.describe('the speed study', () => {
       }
   });
 });
+
+test.describe('headways and density', () => {
+  /** A street in mph with a point of two lanes, on which vehicles of 80 km/h followed each other every 3 s for five minutes. */
+  async function followedStreet(service: TestService) {
+    const { api } = service.admin;
+    const name = `Bahnhofstraße ${++streets}`;
+    const { id } = await api.locations.create.mutate({ name, speedLimit: 50, speedUnits: 'MPH' });
+    const { id: sensorId, apiKey } = await service.sensor({ type: 'RADAR', locationId: id });
+    const point = await api.points.create.mutate({
+      locationId: id,
+      name: 'Bridge',
+      direction: 'NB',
+      lanes: 2,
+    });
+    await api.assignments.create.mutate({ sensorId, pointId: point.id });
+    await api.events.ingestBatch.mutate({
+      apiKey,
+      events: Array.from({ length: 200 }, (_, at) => ({
+        eventType: 'VEHICLE_DETECTION',
+        vehicleSpeed: 80.4672,
+        lane: 1 + (at % 2),
+        timestamp: new Date(Date.parse(`${BEFORE}T08:00:00Z`) + 1_500 * at).toISOString(),
+      })),
+    });
+    const range = { pointId: point.id, startDate: BEFORE, endDate: BEFORE };
+    await expect.poll(async () => (await api.traffic.getHeadways.query(range)).n).toBe(198);
+    return { name, point, range: `startDate=${BEFORE}&endDate=${BEFORE}` };
+  }
+
+  test('are those of a measuring point, found by its name, in the units of its place', async ({
+    service,
+    openAs,
+  }) => {
+    const { name, point, range } = await followedStreet(service);
+    const page = await openAs('VIEWER', `/traffic/headways?${range}`);
+    await expect(page.getByText('Choose a location, measuring point or sensor')).toBeVisible();
+    await page.getByLabel('Location, point or sensor').fill(name);
+    await page.getByRole('option', { name: `${name} · Bridge (measuring point)` }).click();
+    await expect(page).toHaveURL(new RegExp(`pointId=${point.id}`));
+    const tile = tileOf(page);
+    await expect.poll(textOf(tile('Mean headway'))).toContain('3.0s');
+    await expect
+      .poll(textOf(tile('Mean headway')))
+      .toContain('n = 198 headways · derived from successive vehicles');
+    await expect.poll(textOf(tile('Under 4 s'))).toContain('100.0%');
+    await expect.poll(textOf(tile('Greatest density'))).toContain('veh/mi/lane');
+    await tile('Mean headway').getByRole('button').click();
+    await expect(page.getByRole('dialog')).toContainText('traffic.getHeadways');
+    await page.keyboard.press('Escape');
+    await expect(page.getByRole('region', { name: 'Headways by lane' }).getByRole('row')).toHaveCount(3);
+    await page.getByRole('link', { name: 'Overview', exact: true }).last().click();
+    const v85 = page.locator('dt', { hasText: /^V85$/ }).locator('xpath=..');
+    await expect(v85).toContainText('50mph');
+  });
+
+  test('are accessible, and fit on a phone', { tag: '@long' }, async ({ service, openAs }) => {
+    const { point, range } = await followedStreet(service);
+    for (const look of [
+      { theme: 'dark', language: 'en' },
+      { theme: 'light', language: 'ar', width: 390 },
+    ] as const) {
+      const page = await openAs('VIEWER', `/traffic/headways?pointId=${point.id}&${range}`, look);
+      await expect(page.locator('dt')).toHaveCount(5);
+      await expectAccessible(page);
+      const overflow = await page.evaluate(
+        () => document.documentElement.scrollWidth - document.documentElement.clientWidth,
+      );
+      expect(overflow).toBe(0);
+      await page.context().close();
+    }
+  });
+});

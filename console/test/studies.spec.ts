@@ -44,7 +44,7 @@ test.describe('counts', () => {
   }) => {
     const { name, address } = await countedStreet(service);
     const page = await openAs('ANALYST', '/traffic');
-    await page.getByLabel('Location or sensor').fill(name);
+    await page.getByLabel('Location, point or sensor').fill(name);
     await page.getByRole('option', { name, exact: true }).click();
     await page.getByRole('link', { name: 'Counts', exact: true }).click();
     await expect(page).toHaveURL(/\/traffic\/counts\?locationId=/);

@@ -53,7 +53,7 @@ test.describe('traffic', () => {
     await expect(page.getByRole('heading', { name: 'Overview' })).toBeVisible();
     await page.keyboard.press('g');
     await page.keyboard.press('t');
-    await page.getByLabel('Location or sensor').fill(name);
+    await page.getByLabel('Location, point or sensor').fill(name);
     await page.getByRole('option', { name, exact: true }).click();
     await page.getByLabel('Period', { exact: true }).selectOption({ label: `May ${YEAR}` });
     const v85 = page.locator('dt', { hasText: /^V85$/ }).locator('xpath=..');
@@ -196,7 +196,7 @@ test.describe('traffic', () => {
       await mayAnswer;
       await route.continue();
     });
-    await page.getByLabel('Location or sensor').fill(second.name);
+    await page.getByLabel('Location, point or sensor').fill(second.name);
     await page.getByRole('option', { name: second.name, exact: true }).click();
     // The figures of the first location are inert, so that nobody downloads them as those of the second.
     const figures = page.locator('.stale[inert]', { hasText: 'V85' });

@@ -14,6 +14,7 @@ import { SignInPage } from '../pages/sign-in/sign-in-page.tsx';
 import {
   annualSearch,
   countsSearch,
+  headwaysSearch,
   intersectionSearch,
   qualitySearch,
   speedSearch,
@@ -275,6 +276,18 @@ const speeds = createRoute({
   ),
 });
 
+const headways = createRoute({
+  getParentRoute: () => shell,
+  path: '/traffic/headways',
+  validateSearch: readSearch(headwaysSearch),
+  component: lazyPage(
+    () => import('../pages/traffic/studies/headways-page.tsx'),
+    'HeadwaysPage',
+    'traffic',
+    'studies',
+  ),
+});
+
 const annual = createRoute({
   getParentRoute: () => shell,
   path: '/traffic/annual',
@@ -391,6 +404,7 @@ export const router = createRouter({
       traffic,
       counts,
       speeds,
+      headways,
       annual,
       intersection,
       quality,

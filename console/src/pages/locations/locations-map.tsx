@@ -68,7 +68,9 @@ function SelectedLocation({ location: { id, name, address } }: { readonly locati
       {traffic && (
         <p className="flex flex-wrap gap-x-3">
           <TrafficLevelBadge level={traffic.level} volume={traffic.volume} />
-          {traffic.meanSpeed !== null && <span className="figures">{speedText(traffic.meanSpeed)}</span>}
+          {traffic.meanSpeed !== null && (
+            <span className="figures">{speedText(traffic.meanSpeed, 0, traffic.units)}</span>
+          )}
         </p>
       )}
     </SelectedPlace>

@@ -9,7 +9,7 @@ import { useLiveTraffic } from '../../shared/places/points.ts';
 import { api, service } from '../../shared/service/service.ts';
 import { useMay } from '../../shared/session/session.ts';
 import { TrafficLevelBadge } from '../../shared/status/badges.tsx';
-import { speedFigure } from '../../shared/status/speed.ts';
+import { useSpeedText } from '../../shared/status/speed.ts';
 import { figureColumn, textColumn } from '../../shared/table/column.tsx';
 import type { Column } from '../../shared/table/data-table.tsx';
 import type { ExportColumn } from '../../shared/table/export.ts';
@@ -109,7 +109,8 @@ function Locations() {
 }
 
 function useLocationColumns(): readonly Column<Location>[] {
-  const { t, i18n } = useTranslation('locations');
+  const { t } = useTranslation('locations');
+  const speedText = useSpeedText();
   const { data } = useLiveTraffic();
   return useMemo(() => {
     const now = new Map(data?.locations.map((traffic) => [traffic.locationId, traffic]));
@@ -141,8 +142,8 @@ function useLocationColumns(): readonly Column<Location>[] {
         isFigure: true,
         wideOnly: true,
         cell: ({ id }) => {
-          const speed = now.get(id)?.meanSpeed ?? null;
-          return speed !== null && speedFigure(speed, i18n.language);
+          const traffic = now.get(id);
+          return traffic && traffic.meanSpeed !== null && speedText(traffic.meanSpeed, 0, traffic.units);
         },
       },
       figureColumn('limit', t('fields.speedLimit'), ({ speedLimit }) => speedLimit, {
@@ -158,5 +159,5 @@ function useLocationColumns(): readonly Column<Location>[] {
         className: 'text-muted',
       }),
     ];
-  }, [t, i18n.language, data]);
+  }, [t, data, speedText]);
 }

@@ -24,7 +24,7 @@ export function TrafficPanel({ location: { id } }: { readonly location: Location
   const now = live.data?.locations.find(({ locationId }) => locationId === id);
   const speedText = useSpeedText();
   const speed = (value: number | null | undefined) =>
-    value === null || value === undefined ? '–' : speedText(value);
+    value === null || value === undefined ? '–' : speedText(value, 0, now?.units);
   return (
     <Panel title={t('traffic.title')}>
       {live.error && !live.data && <Failure error={live.error} onRetry={() => void live.refetch()} />}

@@ -97,7 +97,7 @@ function PlaceCard({ place, onClose }: { readonly place: Place; readonly onClose
       {traffic && (
         <p className="figures flex flex-wrap gap-x-3">
           <TrafficLevelBadge level={traffic.level} volume={traffic.volume} />
-          {traffic.meanSpeed !== null && speedText(traffic.meanSpeed)}
+          {traffic.meanSpeed !== null && speedText(traffic.meanSpeed, 0, traffic.units)}
         </p>
       )}
       <ul className="flex flex-col gap-1">

@@ -5,7 +5,7 @@ import { FilterField } from '../../shared/filters/filter-field.tsx';
 import { type DayRange, daysIn } from '../../shared/range/days.ts';
 import { RangePicker } from '../../shared/range/range-picker.tsx';
 import { Select } from '../../ui/select.tsx';
-import type { Comparison, Place } from './comparison.ts';
+import { type Comparison, idsOf, type Place } from './comparison.ts';
 import { PlaceLookUp } from './place.tsx';
 import { comparisons } from './search.ts';
 
@@ -71,8 +71,9 @@ export function Choices({ choice, today, onChange }: ChoicesProps) {
           place={otherPlace}
           onChoose={(chosen) =>
             onChange({
-              withLocationId: 'locationId' in chosen ? chosen.locationId : undefined,
-              withSensorId: 'sensorId' in chosen ? chosen.sensorId : undefined,
+              withLocationId: idsOf(chosen).locationId,
+              withPointId: idsOf(chosen).pointId,
+              withSensorId: idsOf(chosen).sensorId,
             })
           }
         />

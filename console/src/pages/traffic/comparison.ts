@@ -1,13 +1,31 @@
 import { besides, type DayRange, moved, rangeOfPreset } from '../../shared/range/days.ts';
 import type { comparisons } from './search.ts';
 
-/** The place whose traffic is shown: a location with all of its sensors, or a single sensor. */
-export type Place = { readonly locationId: string } | { readonly sensorId: string };
+/** The place whose traffic is shown: a location with all of its sensors, a measuring point, or a single sensor. */
+export type Place =
+  | { readonly locationId: string }
+  | { readonly pointId: string }
+  | { readonly sensorId: string };
 
-/** The place that the query parameters select. A location takes precedence over a sensor. */
-export function placeOf(locationId: string | undefined, sensorId: string | undefined): Place | null {
-  if (locationId !== undefined) return { locationId };
-  return sensorId === undefined ? null : { sensorId };
+/** The query parameters of a place, all absent. */
+export const NO_PLACE = { locationId: undefined, pointId: undefined, sensorId: undefined } as const;
+
+interface PlaceIds {
+  readonly locationId?: string | null | undefined;
+  readonly pointId?: string | null | undefined;
+  readonly sensorId?: string | null | undefined;
+}
+
+/** The place that the query parameters select: of several, a location before a point, and a point before a sensor. */
+export function placeOf({ locationId, pointId, sensorId }: PlaceIds): Place | null {
+  if (locationId != null) return { locationId };
+  if (pointId != null) return { pointId };
+  return sensorId == null ? null : { sensorId };
+}
+
+/** The ids of a place, of which one is given. */
+export function idsOf(place: Place): { locationId?: string; pointId?: string; sensorId?: string } {
+  return place;
 }
 
 /** The subject of the charts: a place and a range of days. */
@@ -16,9 +34,7 @@ export interface Subject {
   readonly days: DayRange;
 }
 
-interface Chosen {
-  readonly locationId?: string;
-  readonly sensorId?: string;
+interface Chosen extends PlaceIds {
   readonly startDate?: string;
   readonly endDate?: string;
 }
@@ -29,7 +45,7 @@ export function chosenSubject(search: Chosen, today: string): { place: Place | n
   const { startDate = search.endDate ?? usual.startDate, endDate = search.startDate ?? usual.endDate } =
     search;
   return {
-    place: placeOf(search.locationId, search.sensorId),
+    place: placeOf(search),
     days: startDate <= endDate ? { startDate, endDate } : { startDate: endDate, endDate: startDate },
   };
 }
@@ -41,7 +57,17 @@ interface Compared {
   readonly compareStart?: string;
   readonly compareEnd?: string;
   readonly withLocationId?: string;
+  readonly withPointId?: string;
   readonly withSensorId?: string;
+}
+
+/** The place of the comparison that the query parameters select. */
+export function otherPlaceOf(search: Compared): Place | null {
+  return placeOf({
+    locationId: search.withLocationId,
+    pointId: search.withPointId,
+    sensorId: search.withSensorId,
+  });
 }
 
 /** 52 weeks, so that the same days of the week are compared. */
@@ -63,7 +89,7 @@ export function comparedWith({ place, days }: Subject, search: Compared): Subjec
         : null;
     }
     case 'place': {
-      const other = placeOf(search.withLocationId, search.withSensorId);
+      const other = otherPlaceOf(search);
       return other && { place: other, days };
     }
     default:

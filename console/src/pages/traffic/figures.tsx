@@ -17,7 +17,7 @@ interface FiguresProps {
 
 /** The figures of the whole range, as tiles. A comparison is a table with both values and their difference. */
 export function Figures({ first, second, firstName, secondName }: FiguresProps) {
-  const figures = useFigures();
+  const figures = useFigures(first.units);
   if (second) return <Differences {...{ figures, first, second, firstName, secondName }} />;
   return (
     <dl className="grid grid-cols-2 gap-2 sm:grid-cols-3 lg:grid-cols-4 xl:grid-cols-6">
@@ -197,7 +197,7 @@ interface Figure {
 }
 
 /** The figures of a range, the most important first. */
-function useFigures(): readonly Figure[] {
+function useFigures(units: Flow['units']): readonly Figure[] {
   const { t } = useTranslation('traffic');
   return useMemo(() => {
     const speed = (id: string, label: string, of: Figure['of']): Figure => ({
@@ -206,7 +206,7 @@ function useFigures(): readonly Figure[] {
       of,
       kind: 'number',
       digits: 1,
-      unit: t('kmh'),
+      unit: t(`units.${units}`),
     });
     return [
       speed('v85', 'V85', ({ v85 }) => v85),
@@ -214,7 +214,7 @@ function useFigures(): readonly Figure[] {
       speed('v15', 'V15', ({ v15 }) => v15),
       speed('v95', 'V95', ({ v95 }) => v95),
       speed('meanSpeed', t('figures.meanSpeed'), ({ meanSpeed }) => meanSpeed),
-      { ...speed('limit', t('figures.limit'), ({ speedLimit }) => speedLimit), digits: 0 },
+      speed('limit', t('figures.limit'), ({ speedLimit }) => speedLimit),
       {
         id: 'share',
         label: t('figures.shareOverLimit'),
@@ -243,5 +243,5 @@ function useFigures(): readonly Figure[] {
         kind: 'share',
       },
     ];
-  }, [t]);
+  }, [t, units]);
 }

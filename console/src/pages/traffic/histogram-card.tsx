@@ -1,4 +1,4 @@
-import type { SpeedDistribution } from '@gantry/contract/traffic';
+import type { Flow, SpeedDistribution } from '@gantry/contract/traffic';
 import { useCallback, useMemo } from 'react';
 import { useTranslation } from 'react-i18next';
 import { ChartCard } from '../../shared/chart/chart-card.tsx';
@@ -14,6 +14,7 @@ import { useVehicles } from './vehicle-types.tsx';
 interface HistogramCardProps {
   readonly first: SpeedDistribution;
   readonly second: SpeedDistribution | null;
+  readonly units: Flow['units'];
   readonly firstName: string;
   readonly secondName: string;
   readonly subject: string;
@@ -25,6 +26,7 @@ interface HistogramCardProps {
 export function HistogramCard({
   first,
   second,
+  units,
   firstName,
   secondName,
   subject,
@@ -35,7 +37,8 @@ export function HistogramCard({
   const textOf = useCellText();
   const vehicles = useVehicles();
   const bins = useMemo(() => binsOf(first, second), [first, second]);
-  const table = useHistogramTable(bins, { first, second, firstName, secondName });
+  const table = useHistogramTable(bins, { first, second, units, firstName, secondName });
+  const unit = t(`units.${units}`);
   const draw = useCallback(
     (look: Look): ChartOption => {
       const share = (at: number, of: SpeedDistribution) =>
@@ -66,7 +69,7 @@ export function HistogramCard({
         tooltip: tooltipOf(look, 'axis', (at, colorOf) => {
           const [speed, ...values] = table.rows[at] ?? [];
           return {
-            title: [`${String(speed)} ${t('kmh')}`],
+            title: [`${String(speed)} ${unit}`],
             rows: values.flatMap((value, next) => {
               const column = table.columns[next + 1];
               const color = next < 2 ? colorOf(firstName) : colorOf(secondName);
@@ -79,7 +82,7 @@ export function HistogramCard({
           categoryAxis(
             look,
             bins.map(({ from: least, to }) => `${least}–${to}`),
-            { name: t('kmh') },
+            { name: unit },
           ),
           { type: 'value', min: ends[0], max: ends[1], show: false },
         ],
@@ -97,7 +100,7 @@ export function HistogramCard({
         ],
       };
     },
-    [bins, first, second, firstName, secondName, table, textOf, t],
+    [bins, first, second, unit, firstName, secondName, table, textOf, t],
   );
   return (
     <ChartCard
@@ -117,14 +120,14 @@ export function HistogramCard({
 /** The figures of the chart: for each bin, the number of vehicles and their share, of both distributions. */
 function useHistogramTable(
   bins: ReturnType<typeof binsOf>,
-  { first, second, firstName, secondName }: Omit<HistogramCardProps, 'subject' | 'from' | 'until'>,
+  { first, second, units, firstName, secondName }: Omit<HistogramCardProps, 'subject' | 'from' | 'until'>,
 ): ChartTable {
   const { t } = useTranslation('traffic');
   return useMemo<ChartTable>(() => {
     const title = (name: string, of: string) => (second ? `${name}, ${of}` : name);
     return {
       columns: [
-        { header: t('histogram.speed'), kind: 'text', unit: t('kmh') },
+        { header: t('histogram.speed'), kind: 'text', unit: t(`units.${units}`) },
         { header: title(t('figures.volume'), firstName), kind: 'number' },
         { header: title(t('histogram.share'), firstName), kind: 'share' },
         ...(second
@@ -141,5 +144,5 @@ function useHistogramTable(
         ...(second ? [counts[1], counts[1] / Math.max(1, second.measured)] : []),
       ]),
     };
-  }, [bins, first, second, firstName, secondName, t]);
+  }, [bins, first, second, units, firstName, secondName, t]);
 }

@@ -1,4 +1,4 @@
-import type { HourOfWeek } from '@gantry/contract/traffic';
+import type { Flow, HourOfWeek } from '@gantry/contract/traffic';
 import { useCallback, useMemo } from 'react';
 import { useTranslation } from 'react-i18next';
 import { ChartCard } from '../../shared/chart/chart-card.tsx';
@@ -30,6 +30,7 @@ export function VolumeCard({ view, from, until }: { view: FlowView; from: Date; 
   const { t: chartText } = useTranslation('chart');
   const time = useServiceTime();
   const vehicles = useVehicles();
+  const unit = t(`units.${view.first.units}`);
   const series = useMemo<Series[]>(
     () => [
       { name: t('figures.volume'), of: ({ volume }) => volume, kind: 'number' },
@@ -38,12 +39,12 @@ export function VolumeCard({ view, from, until }: { view: FlowView; from: Date; 
         of: ({ meanSpeed }) => meanSpeed,
         kind: 'number',
         digits: 1,
-        unit: t('kmh'),
+        unit,
       },
       { name: t('figures.shareOverLimit'), of: ({ shareOverLimit }) => shareOverLimit, kind: 'share' },
       { name: t('figures.completeness'), of: ({ completeness }) => completeness, kind: 'share' },
     ],
-    [t],
+    [t, unit],
   );
   const tooltip = useFlowTooltip(view, series);
   const draw = useCallback(
@@ -116,6 +117,7 @@ export function SpeedsCard({ view, from, until }: { view: FlowView; from: Date; 
   const { t: chartText } = useTranslation('chart');
   const time = useServiceTime();
   const vehicles = useVehicles();
+  const unit = t(`units.${view.first.units}`);
   const series = useMemo<Series[]>(
     () => [
       ...PERCENTILES.map((name) => ({
@@ -123,17 +125,17 @@ export function SpeedsCard({ view, from, until }: { view: FlowView; from: Date; 
         of: (point: Parameters<Series['of']>[0]) => point[name],
         kind: 'number' as const,
         digits: 1,
-        unit: t('kmh'),
+        unit,
       })),
       {
         name: t('figures.meanSpeed'),
         of: ({ meanSpeed }) => meanSpeed,
         kind: 'number',
         digits: 1,
-        unit: t('kmh'),
+        unit,
       },
     ],
-    [t],
+    [t, unit],
   );
   const tooltip = useFlowTooltip(view, series);
   const draw = useCallback(
@@ -174,11 +176,11 @@ export function SpeedsCard({ view, from, until }: { view: FlowView; from: Date; 
         legend: legend(look),
         tooltip: tooltip(look),
         xAxis: categoryAxis(look, labels, { isLabelled }),
-        yAxis: valueAxis(look, (value) => value.toLocaleString(i18n.language), t('kmh')),
+        yAxis: valueAxis(look, (value) => value.toLocaleString(i18n.language), unit),
         series: head ? [{ ...head, markLine: marks(look, 'yAxis', marked) }, ...rest] : [],
       };
     },
-    [view, series, tooltip, time, i18n.language, t],
+    [view, series, tooltip, time, i18n.language, t, unit],
   );
   return (
     <ChartCard
@@ -206,10 +208,11 @@ interface WeekCardProps {
   readonly from: Date;
   readonly until: Date;
   readonly shows: 'volume' | 'speed';
+  readonly units: Flow['units'];
 }
 
 /** The average volume or speed in each hour of the week. */
-export function WeekCard({ week, name, subject, n, from, until, shows }: WeekCardProps) {
+export function WeekCard({ week, name, subject, n, from, until, shows, units }: WeekCardProps) {
   const { t, i18n } = useTranslation('traffic');
   const { t: chartText } = useTranslation('chart');
   const textOf = useCellText();
@@ -233,7 +236,7 @@ export function WeekCard({ week, name, subject, n, from, until, shows }: WeekCar
         if (!cell) return [];
         return [
           shows === 'volume'
-            ? { name: t('figures.meanSpeed'), value: `${format(1)(cell.meanSpeed)} ${t('kmh')}` }
+            ? { name: t('figures.meanSpeed'), value: `${format(1)(cell.meanSpeed)} ${t(`units.${units}`)}` }
             : { name: t('week.volume'), value: format(1)(cell.meanVolume) },
           { name: t('week.hours'), value: format(0)(cell.hours) },
         ];
@@ -241,7 +244,7 @@ export function WeekCard({ week, name, subject, n, from, until, shows }: WeekCar
       texts: { day: chartText('weekday'), value: title, gap: chartText('gap') },
       digits: 1,
     });
-  }, [week, shows, title, textOf, firstDayOfWeek, i18n.language, t, chartText]);
+  }, [week, shows, units, title, textOf, firstDayOfWeek, i18n.language, t, chartText]);
   return (
     <ChartCard
       title={name === undefined ? title : `${title}, ${name}`}

@@ -120,6 +120,7 @@ export function PlaceView({ subject, other, traffic, otherTraffic, shows, vehicl
           <HistogramCard
             first={speeds}
             second={otherTraffic.speeds}
+            units={flow.units}
             {...{ firstName, secondName, subject: title }}
             {...range}
           />
@@ -130,6 +131,7 @@ export function PlaceView({ subject, other, traffic, otherTraffic, shows, vehicl
             subject={described}
             n={vehicles(flow.volume ?? 0)}
             shows={shows}
+            units={flow.units}
             name={other ? firstName : undefined}
             {...range}
           />
@@ -146,6 +148,7 @@ export function PlaceView({ subject, other, traffic, otherTraffic, shows, vehicl
             subject={[otherName, daysText(other)].map(isolated).join(', ')}
             n={vehicles(second.volume ?? 0)}
             shows={shows}
+            units={flow.units}
             name={secondName}
             from={second.points[0]?.start ?? start}
             until={second.points.at(-1)?.end ?? end}

@@ -5,7 +5,13 @@ import { day, flag, oneOf, type Parameter, someOf, text, whole } from '../../sha
 export const comparisons = ['before', 'weekBefore', 'yearBefore', 'days', 'place'] as const;
 
 /** The query parameters that every part of the traffic page has: the place and the days. */
-const subjectSearch = { locationId: text(), sensorId: text(), startDate: day, endDate: day };
+const subjectSearch = {
+  locationId: text(),
+  pointId: text(),
+  sensorId: text(),
+  startDate: day,
+  endDate: day,
+};
 
 /** The query parameters of the overview. Those sent to the service are named as in its `traffic` procedures. */
 export const trafficSearch = {
@@ -16,6 +22,7 @@ export const trafficSearch = {
   compareStart: day,
   compareEnd: day,
   withLocationId: text(),
+  withPointId: text(),
   withSensorId: text(),
   /** The figure by which the top locations are sorted. */
   by: oneOf(['volume', 'meanSpeed', 'shareOverLimit']),
@@ -67,7 +74,17 @@ export const speedSearch = {
   beforeStart: day,
   beforeEnd: day,
   beforeLocationId: text(),
+  beforePointId: text(),
   beforeSensorId: text(),
+};
+
+/** The query parameters of headways and density. */
+export const headwaysSearch = {
+  ...subjectSearch,
+  interval: oneOf(['5min', '15min', '60min']),
+  units: oneOf(['KMH', 'MPH']),
+  weekdays: someOf(weekdayNames),
+  hours: span,
 };
 
 /** The query parameters of the daily and annual averages. */

@@ -2,10 +2,11 @@ import type { LiveTraffic, TopLocations, TopLocationsInput, TrafficLevel } from 
 import { keepPreviousData, useQuery } from '@tanstack/react-query';
 import { useMemo } from 'react';
 import { useTranslation } from 'react-i18next';
-import { useCellText } from '../../shared/chart/use-cell-text.ts';
+import { GAP, useCellText } from '../../shared/chart/use-cell-text.ts';
 import { type DayRange, daysIn } from '../../shared/range/days.ts';
 import { service } from '../../shared/service/service.ts';
 import { TrafficLevelBadge } from '../../shared/status/badges.tsx';
+import { useSpeedText } from '../../shared/status/speed.ts';
 import { type Column, DataTable } from '../../shared/table/data-table.tsx';
 import { Moment } from '../../shared/time/moment.tsx';
 import { Empty } from '../../ui/empty.tsx';
@@ -40,6 +41,7 @@ const EVERY_MS = 15_000;
 function LiveTable({ onChoose }: { readonly onChoose: (locationId: string) => void }) {
   const { t } = useTranslation('traffic');
   const textOf = useCellText();
+  const speedText = useSpeedText();
   const query = useQuery({ ...service.traffic.getLive.queryOptions(), refetchInterval: EVERY_MS });
   const rows = useMemo(
     () =>
@@ -51,6 +53,8 @@ function LiveTable({ onChoose }: { readonly onChoose: (locationId: string) => vo
   );
   const columns = useMemo<readonly Column<Live>[]>(() => {
     const number = (value: number | null) => textOf(value, { header: '', kind: 'number' });
+    const speed = (value: number | null, units: Live['units']) =>
+      value === null ? GAP : speedText(value, 0, units);
     return [
       {
         id: 'name',
@@ -73,10 +77,10 @@ function LiveTable({ onChoose }: { readonly onChoose: (locationId: string) => vo
       },
       {
         id: 'speed',
-        header: t('kmh'),
-        width: '4rem',
+        header: t('figures.meanSpeed'),
+        width: '6rem',
         isFigure: true,
-        cell: ({ meanSpeed }) => number(meanSpeed),
+        cell: ({ meanSpeed, units }) => speed(meanSpeed, units),
       },
       {
         id: 'usual',
@@ -84,10 +88,10 @@ function LiveTable({ onChoose }: { readonly onChoose: (locationId: string) => vo
         width: '5rem',
         isFigure: true,
         wideOnly: true,
-        cell: ({ usualSpeed }) => number(usualSpeed),
+        cell: ({ usualSpeed, units }) => speed(usualSpeed, units),
       },
     ];
-  }, [t, textOf]);
+  }, [t, textOf, speedText]);
   return (
     <section className="flex h-[calc(100dvh-11.5rem)] min-h-96 min-w-0 flex-col overflow-hidden rounded-md border bg-surface">
       <header className="flex flex-wrap items-baseline gap-x-3 px-4 py-2">
@@ -131,6 +135,7 @@ const LIMIT = 100;
 function TopTable({ days, by, onSort, onChoose }: TopTableProps) {
   const { t } = useTranslation('traffic');
   const textOf = useCellText();
+  const speedText = useSpeedText();
   const query = useQuery({
     ...service.traffic.getTopLocations.queryOptions({ ...days, by, limit: LIMIT }),
     placeholderData: keepPreviousData,
@@ -154,10 +159,10 @@ function TopTable({ days, by, onSort, onChoose }: TopTableProps) {
       {
         ...figure,
         id: 'speed',
-        header: t('kmh'),
+        header: t('figures.meanSpeed'),
         sortBy: 'meanSpeed',
         wideOnly: true,
-        cell: ({ meanSpeed }) => textOf(meanSpeed, { header: '', kind: 'number', digits: 1 }),
+        cell: ({ meanSpeed, units }) => (meanSpeed === null ? GAP : speedText(meanSpeed, 1, units)),
       },
       {
         ...figure,
@@ -172,10 +177,10 @@ function TopTable({ days, by, onSort, onChoose }: TopTableProps) {
         header: t('figures.limit'),
         width: '7rem',
         wideOnly: true,
-        cell: ({ speedLimit }) => textOf(speedLimit, { header: '', kind: 'number' }),
+        cell: ({ speedLimit, units }) => (speedLimit === null ? GAP : speedText(speedLimit, 1, units)),
       },
     ];
-  }, [t, textOf]);
+  }, [t, textOf, speedText]);
   return (
     <section className="flex h-[calc(100dvh-11.5rem)] min-h-96 min-w-0 flex-col overflow-hidden rounded-md border bg-surface">
       <header className="flex flex-wrap items-baseline gap-x-3 px-4 py-2">

@@ -8,7 +8,7 @@ import type { DayRange } from '../../shared/range/days.ts';
 import { RangePicker } from '../../shared/range/range-picker.tsx';
 import { partLook } from '../../ui/links.tsx';
 import { useShortcuts } from '../../ui/shortcuts.tsx';
-import type { Place } from './comparison.ts';
+import { NO_PLACE, type Place } from './comparison.ts';
 import { PlaceLookUp, usePlaceName } from './place.tsx';
 
 /** The parts of the traffic page, in the order of its navigation. Each has a route in `app/routes.tsx`. */
@@ -16,6 +16,7 @@ const parts = [
   { to: '/traffic', name: 'overview' },
   { to: '/traffic/counts', name: 'counts' },
   { to: '/traffic/speeds', name: 'speedStudy' },
+  { to: '/traffic/headways', name: 'headways' },
   { to: '/traffic/annual', name: 'annual' },
   { to: '/traffic/intersection', name: 'intersection' },
   { to: '/traffic/quality', name: 'quality' },
@@ -57,7 +58,7 @@ export function TrafficFrame(props: TrafficFrameProps) {
             <PlaceLookUp
               label={t('place.label')}
               place={place}
-              onChoose={(chosen) => onChange({ locationId: undefined, sensorId: undefined, ...chosen })}
+              onChoose={(chosen) => onChange({ ...NO_PLACE, ...chosen })}
             />
           </div>
           <RangePicker range={days} today={today} onChange={(range) => onChange({ ...range })} />

@@ -5,7 +5,7 @@ import { Button } from '../../ui/button.tsx';
 import { Select } from '../../ui/select.tsx';
 import { Skeleton } from '../../ui/skeleton.tsx';
 import { Choices, intervalFor } from './choices.tsx';
-import { chosenSubject, comparedWith, placeOf } from './comparison.ts';
+import { chosenSubject, comparedWith, NO_PLACE, otherPlaceOf } from './comparison.ts';
 import { PlaceView } from './place-view.tsx';
 import { Start } from './start.tsx';
 import { TrafficFrame } from './traffic-frame.tsx';
@@ -24,13 +24,13 @@ function Traffic({ today }: { readonly today: string }) {
   const change = (values: Readonly<Record<string, unknown>>) =>
     void navigate({ search: (all) => ({ ...all, ...values }) });
   const { place, days } = chosenSubject(search, today);
-  const otherPlace = placeOf(search.withLocationId, search.withSensorId);
+  const otherPlace = otherPlaceOf(search);
   const interval = search.interval ?? intervalFor(days);
   const subject = place && { place, days };
   const other = subject && comparedWith(subject, search);
   const options = { interval, vehicleType: search.vehicleType };
   const traffic = usePlaceTraffic(subject, options);
-  const otherTraffic = usePlaceTraffic(other, options);
+  const otherTraffic = usePlaceTraffic(other, { ...options, units: traffic.units });
   const shows = search.week ?? 'volume';
   const compareDays = {
     startDate: search.compareStart ?? days.startDate,
@@ -52,9 +52,7 @@ function Traffic({ today }: { readonly today: string }) {
         ]}
         onChange={(week) => change({ week: week === 'volume' ? undefined : week })}
       />
-      <Button onClick={() => change({ locationId: undefined, sensorId: undefined, compare: undefined })}>
-        {t('place.all')}
-      </Button>
+      <Button onClick={() => change({ ...NO_PLACE, compare: undefined })}>{t('place.all')}</Button>
     </>
   );
   const choices = place && <Choices choice={choice} today={today} onChange={change} />;

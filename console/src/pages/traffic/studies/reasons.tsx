@@ -36,6 +36,11 @@ export const sentences = [
   [/^SCHOOL_BREAK: (?<name>.*)$/, 'schoolBreak'],
   [/^EVENT: (?<name>.*)$/, 'event'],
   [/^SPECIAL: (?<name>.*)$/, 'special'],
+  [/^No headway is known/, 'noHeadway'],
+  [/^The lane of some vehicles is not known/, 'noLanes'],
+  [/^Nothing is known$/, 'nothingKnown'],
+  [/^The number of lanes is not known/, 'lanesUnknown'],
+  [/^No vehicle has a speed[;,]/, 'noSpeedNoField'],
   [/^This year is still being computed: ask again in some minutes$/, 'beingComputed'],
 ] as const;
 

@@ -59,7 +59,13 @@ export function SpeedFilters({ choice, onChange }: SpeedFiltersProps) {
 }
 
 /** A button that shows the days of the week and the hours that are studied, and opens the fields for them. */
-function TimesFilter({ choice: { weekdays, hours }, onChange }: SpeedFiltersProps) {
+export function TimesFilter({
+  choice: { weekdays, hours },
+  onChange,
+}: {
+  readonly choice: Pick<SpeedChoice, 'weekdays' | 'hours'>;
+  readonly onChange: SpeedFiltersProps['onChange'];
+}) {
   const { t } = useTranslation('studies');
   const label = t('speed.times');
   const times = useTimesText()({ weekdays, hours });

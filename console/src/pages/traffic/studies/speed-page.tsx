@@ -6,7 +6,7 @@ import { RangePicker, useToday } from '../../../shared/range/range-picker.tsx';
 import { partLook } from '../../../ui/links.tsx';
 import { Select } from '../../../ui/select.tsx';
 import { Skeleton } from '../../../ui/skeleton.tsx';
-import { chosenSubject, type Place, placeOf } from '../comparison.ts';
+import { chosenSubject, idsOf, type Place, placeOf } from '../comparison.ts';
 import { PlaceLookUp } from '../place.tsx';
 import { TrafficFrame } from '../traffic-frame.tsx';
 import { MakeStudy, type StudyAbout } from './signing/study-dialog.tsx';
@@ -33,7 +33,12 @@ function Speeds({ today }: { readonly today: string }) {
   const earlier = besides(days, -1);
   const { beforeStart: startDate = earlier.startDate, beforeEnd: endDate = earlier.endDate } = search;
   const before = {
-    place: placeOf(search.beforeLocationId, search.beforeSensorId) ?? place,
+    place:
+      placeOf({
+        locationId: search.beforeLocationId,
+        pointId: search.beforePointId,
+        sensorId: search.beforeSensorId,
+      }) ?? place,
     days: startDate <= endDate ? { startDate, endDate } : { startDate: endDate, endDate: startDate },
   };
   const choice = { days, units, method, classes, weekdays, hours, vehicleClass };
@@ -118,8 +123,9 @@ function BeforeFields({ today, before, onChange }: BeforeFieldsProps) {
           place={before.place}
           onChoose={(chosen) =>
             onChange({
-              beforeLocationId: 'locationId' in chosen ? chosen.locationId : undefined,
-              beforeSensorId: 'sensorId' in chosen ? chosen.sensorId : undefined,
+              beforeLocationId: idsOf(chosen).locationId,
+              beforePointId: idsOf(chosen).pointId,
+              beforeSensorId: idsOf(chosen).sensorId,
             })
           }
         />

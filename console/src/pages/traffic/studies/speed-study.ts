@@ -49,6 +49,14 @@ export function classesOf(text: string): SpeedClass[] | null {
   return classes;
 }
 
+/** The days of the week and the hours that are chosen, as procedures take them. */
+export function partOfWeek({ weekdays, hours }: Pick<SpeedChoice, 'weekdays' | 'hours'>) {
+  return {
+    ...(weekdays && { days: weekdays.map((name) => weekdayNames.indexOf(name)) }),
+    ...(hours !== undefined && { hours: [hours] }),
+  };
+}
+
 /**
  * What is chosen besides the place and the days, as `traffic.getSpeedStudy` takes it; null if the classes that were
  * entered are none.
@@ -61,8 +69,7 @@ export function speedOptions(choice: Omit<SpeedChoice, 'place' | 'days'>) {
     ...(units && { units }),
     method,
     ...(method === 'CLASSED' && { binEdges: binEdges?.map(([from, to]) => [from, to]) }),
-    ...(weekdays && { days: weekdays.map((name) => weekdayNames.indexOf(name)) }),
-    ...(hours !== undefined && { hours: [hours] }),
+    ...partOfWeek({ weekdays, hours }),
     ...(vehicleClass !== undefined && { vehicleClass }),
   };
 }

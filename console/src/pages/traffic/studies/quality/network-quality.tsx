@@ -7,6 +7,7 @@ import { useZoneNote } from '../../../../shared/chart/use-zone-note.ts';
 import type { DayRange } from '../../../../shared/range/days.ts';
 import { service } from '../../../../shared/service/service.ts';
 import { Button } from '../../../../ui/button.tsx';
+import { NO_PLACE } from '../../comparison.ts';
 import { DayMap, SignLegend } from './day-map.tsx';
 import { OutagesCard } from './outages-card.tsx';
 import { DecisionsCard } from './review.tsx';
@@ -86,7 +87,7 @@ function LocationsCard({ days, onChange }: NetworkQualityProps) {
           days: of,
         }))}
         day={null}
-        onChoose={({ key }, day) => onChange({ locationId: key, sensorId: undefined, day })}
+        onChoose={({ key }, day) => onChange({ ...NO_PLACE, locationId: key, day })}
       />
       {locations.data && locations.data.total > all.length && (
         <Button className="self-start" onClick={() => setTake(take + STEP)}>

@@ -6,7 +6,7 @@ import { Button } from '../../../../ui/button.tsx';
 import { Empty } from '../../../../ui/empty.tsx';
 import { Select } from '../../../../ui/select.tsx';
 import { Skeleton } from '../../../../ui/skeleton.tsx';
-import { chosenSubject } from '../../comparison.ts';
+import { chosenSubject, NO_PLACE } from '../../comparison.ts';
 import { TrafficFrame } from '../../traffic-frame.tsx';
 import { NetworkQuality } from './network-quality.tsx';
 import { PlaceQuality } from './place-quality.tsx';
@@ -49,9 +49,7 @@ function Quality({ today }: { readonly today: string }) {
     />
   );
   const commands = place && (
-    <Button onClick={() => change({ locationId: undefined, sensorId: undefined, day: undefined })}>
-      {traffic('place.all')}
-    </Button>
+    <Button onClick={() => change({ ...NO_PLACE, day: undefined })}>{traffic('place.all')}</Button>
   );
   return (
     <TrafficFrame {...{ today, place, days, choices, commands }} onChange={change}>

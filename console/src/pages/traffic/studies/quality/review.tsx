@@ -158,7 +158,7 @@ export function DecisionsCard({ title, place, days, reviews }: DecisionsCardProp
   const zone = useZoneNote(new Date(days.startDate), new Date(`${days.endDate}T23:59:59Z`));
   const table = useDecisionTable(reviews);
   const decideAnew = ({ locationId, sensorId, from, until }: DataReview) => {
-    const about = placeOf(locationId ?? undefined, sensorId ?? undefined);
+    const about = placeOf({ locationId, sensorId });
     if (about) setReviewed({ place: about, from, until });
   };
   return (
@@ -206,9 +206,7 @@ function DecisionTable({ label, reviews, decideAnew }: DecisionTableProps) {
         {
           header: t('place'),
           className: 'border-b align-top',
-          cell: ({ locationId, sensorId }) => (
-            <NameOf place={placeOf(locationId ?? undefined, sensorId ?? undefined)} />
-          ),
+          cell: ({ locationId, sensorId }) => <NameOf place={placeOf({ locationId, sensorId })} />,
         },
         {
           header: t('signing.fields.reason'),

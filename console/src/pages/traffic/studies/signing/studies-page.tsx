@@ -38,7 +38,7 @@ function Studies() {
   const today = useToday();
   const mayCreate = useMay('generateReports');
   const { kind, status, create, study: cursor } = search;
-  const place = placeOf(search.locationId, search.sensorId);
+  const place = placeOf(search);
   const filter = { ...(kind && { kind }), ...(status && { status }) };
   const change = (values: Readonly<Record<string, unknown>>) =>
     void navigate({ search: (all) => ({ ...all, ...values }), replace: true });

@@ -45,8 +45,7 @@ function OfKind({ study }: { readonly study: StudyWithFigures }) {
   const onChange = (values: Readonly<Record<string, unknown>>) =>
     void navigate({ search: (all) => ({ ...all, ...values }), replace: true });
   const days = useDays(study);
-  const { locationId, sensorId } = study.options as { locationId?: string; sensorId?: string };
-  const place = placeOf(locationId, sensorId) ?? { locationId: '' };
+  const place = placeOf(study.options as Parameters<typeof placeOf>[0]) ?? { locationId: '' };
   const day =
     search.day && search.day >= days.startDate && search.day <= days.endDate ? search.day : days.startDate;
   const figures = revived(study.figures);
