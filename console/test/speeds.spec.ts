@@ -172,7 +172,7 @@ test.describe('headways and density', () => {
     await expect(page.getByRole('region', { name: 'Headways by lane' }).getByRole('row')).toHaveCount(3);
     await page.getByRole('link', { name: 'Overview', exact: true }).last().click();
     const v85 = page.locator('dt', { hasText: /^V85$/ }).locator('xpath=..');
-    await expect(v85).toContainText('50mph');
+    await expect.poll(textOf(v85)).toContain('50.0mph');
   });
 
   test('are accessible, and fit on a phone', { tag: '@long' }, async ({ service, openAs }) => {

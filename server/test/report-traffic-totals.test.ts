@@ -4,7 +4,8 @@ import { locks } from '../src/platform/database/locks.ts';
 import { inTransaction } from '../src/platform/database/transaction.ts';
 import { requireRange } from '../src/platform/time.ts';
 import type { ReportScope, Section } from '../src/reports/document.ts';
-import { kinds } from '../src/reports/kinds.ts';
+import { unitsOfReport } from '../src/reports/kinds/traffic.ts';
+import { kinds, trafficIn } from '../src/reports/kinds.ts';
 import { eventually, sharedGantry } from './harness.ts';
 import { rollUpAllTraffic } from './roll-up-all-traffic.ts';
 
@@ -292,5 +293,41 @@ describe('the report TRAFFIC', () => {
     expect(await readAt(first)).toEqual([3, [[3, 50]]]);
     expect(await readAt(second.toUpperCase())).toEqual([2, [[2, 70]]]);
     expect(await readAt(await addLocation('Other'))).toEqual([0, []]);
+  });
+
+  it('is in the units that all of its places have, and otherwise in those of the service', async () => {
+    const { db } = gantry.app.context;
+    const locate = (speedUnits: string | null) =>
+      gantry.ok('locations.create', { name: `In ${speedUnits}`, speedLimit: 80, speedUnits }, { token });
+    const [miles, any] = [await locate('MPH'), await locate(null)];
+    for (const { id: locationId } of [miles, any]) {
+      const { apiKey } = await register('Radar', { locationId });
+      const events = Array.from({ length: 40 }, (_, n) => ({
+        eventType: 'SPEED_DETECTION',
+        vehicleSpeed: 80.4672,
+        timestamp: new Date(Date.parse(`${DAY}T08:00:00Z`) + n * 60_000).toISOString(),
+      }));
+      await gantry.ok('events.ingestBatch', { apiKey, events });
+    }
+    const unitsAt = async (filters: object, speedUnits: 'KMH' | 'MPH') => {
+      const scope = { ...scopeOf(DAY, DAY, filters), speedUnits };
+      return unitsOfReport(db, scope);
+    };
+    expect(await unitsAt({ locationId: miles.id }, 'KMH')).toBe('MPH');
+    expect(await unitsAt({ locationId: any.id }, 'KMH')).toBe('KMH');
+    expect(await unitsAt({ locationId: any.id }, 'MPH')).toBe('MPH');
+    expect(await unitsAt({}, 'KMH')).toBe('KMH');
+    const scope = scopeOf(DAY, DAY, { locationId: miles.id });
+    const { columns, rows, sections } = trafficIn('MPH');
+    expect(columns.map(({ name }) => name)).toContain('V85 (mph)');
+    const speeds: unknown[] = [];
+    for await (const batch of rows(db, scope))
+      for (const row of batch.rows)
+        if (row[VEHICLES] === 40) speeds.push(row.slice(VEHICLES + 1, VEHICLES + 6));
+    expect(speeds).toEqual([[50, 50, 50, 50, 50]]);
+    for await (const { row, figures } of sections?.list(db, scope) ?? []) {
+      expect(row.slice(3, 6)).toEqual([50, 50, 49.7]);
+      expect(figures).toContainEqual({ name: 'V85', value: '50 mph' });
+    }
   });
 });

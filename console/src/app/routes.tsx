@@ -249,7 +249,7 @@ const traffic = createRoute({
   getParentRoute: () => shell,
   path: '/traffic',
   validateSearch: readSearch(trafficSearch),
-  component: lazyPage(() => import('../pages/traffic/traffic-page.tsx'), 'TrafficPage', 'traffic'),
+  component: lazyPage(() => import('../pages/traffic/traffic-page.tsx'), 'TrafficPage', 'traffic', 'studies'),
 });
 
 const counts = createRoute({

@@ -1,98 +1,17 @@
 import { HOUR_MS } from '@gantry/contract/durations';
 import type { Flow } from '@gantry/contract/traffic';
-import { type ReactNode, useMemo } from 'react';
+import { useMemo } from 'react';
 import { useTranslation } from 'react-i18next';
 import { GAP, useCellText } from '../../shared/chart/use-cell-text.ts';
 import { UnbrokenDays } from '../../shared/time/moment.tsx';
 import { useServiceTime } from '../../shared/time/use-time.ts';
-import { Badge } from '../../ui/badge.tsx';
 import { classes } from '../../ui/classes.ts';
 
 interface FiguresProps {
   readonly first: Flow;
-  readonly second: Flow | null;
+  readonly second: Flow;
   readonly firstName: string;
   readonly secondName: string;
-}
-
-/** The figures of the whole range, as tiles. A comparison is a table with both values and their difference. */
-export function Figures({ first, second, firstName, secondName }: FiguresProps) {
-  const figures = useFigures(first.units);
-  if (second) return <Differences {...{ figures, first, second, firstName, secondName }} />;
-  return (
-    <dl className="grid grid-cols-2 gap-2 sm:grid-cols-3 lg:grid-cols-4 xl:grid-cols-6">
-      {figures.map((figure) => (
-        <Tile key={figure.id} label={figure.label}>
-          <FigureText figure={figure} flow={first} />
-          {figure.id === 'v85' && <OverLimit flow={first} />}
-          {figure.id === 'v85' && <PartlyRecorded flow={first} />}
-          {figure.id === 'v85' && <Measured flow={first} />}
-          {figure.id === 'peakHour' && <PeakTime flow={first} />}
-        </Tile>
-      ))}
-    </dl>
-  );
-}
-
-function Tile({ label, children }: { readonly label: string; readonly children: ReactNode }) {
-  return (
-    <div className="flex flex-col rounded-md border bg-surface px-3 py-2">
-      <dt className="text-sm text-muted">{label}</dt>
-      <dd className="figures flex flex-wrap items-baseline gap-x-2 *:whitespace-normal">{children}</dd>
-    </div>
-  );
-}
-
-function FigureText({ figure, flow }: { readonly figure: Figure; readonly flow: Flow }) {
-  const textOf = useCellText();
-  const value = figure.of(flow);
-  return (
-    <>
-      <span className="text-xl font-semibold">{textOf(value, { header: figure.label, ...figure })}</span>
-      {figure.unit && value !== null && <span className="text-muted">{figure.unit}</span>}
-    </>
-  );
-}
-
-/** A badge that is shown if V85 exceeds the limit, that is, if more than 15 % of the vehicles were over it. */
-function OverLimit({ flow: { v85, speedLimit } }: { readonly flow: Flow }) {
-  const { t } = useTranslation('traffic');
-  if (v85 === null || speedLimit === null || v85 <= speedLimit) return null;
-  return (
-    <Badge tone="high" icon="high">
-      {t('overLimit')}
-    </Badge>
-  );
-}
-
-/** From this number of measured vehicles on, the service gives percentiles. */
-const MIN_MEASURED = 30;
-
-/** Below this share of the time, percentiles may not stand for the whole range. */
-const ENOUGH = 0.8;
-
-/** A badge that is shown if much of the range was not recorded. */
-function PartlyRecorded({ flow: { v85, completeness } }: { readonly flow: Flow }) {
-  const { t, i18n } = useTranslation('traffic');
-  if (v85 === null || completeness >= ENOUGH) return null;
-  const share = new Intl.NumberFormat(i18n.language, { style: 'percent', maximumFractionDigits: 1 });
-  return (
-    <Badge tone="medium" icon="help">
-      {t('partlyRecorded', { share: share.format(completeness) })}
-    </Badge>
-  );
-}
-
-/** The number of vehicles with a speed, as a badge if these are too few for percentiles. */
-function Measured({ flow: { measured, percentileStatus } }: { readonly flow: Flow }) {
-  const { t, i18n } = useTranslation('traffic');
-  const n = new Intl.NumberFormat(i18n.language).format(measured);
-  if (percentileStatus === 'VALID') return <span className="text-sm text-muted">{t('measured', { n })}</span>;
-  return (
-    <Badge tone="medium" icon="help">
-      {t('tooFewMeasured', { n, smallest: new Intl.NumberFormat(i18n.language).format(MIN_MEASURED) })}
-    </Badge>
-  );
 }
 
 function PeakTime({ flow: { peakHour } }: { readonly flow: Flow }) {
@@ -106,12 +25,9 @@ function PeakTime({ flow: { peakHour } }: { readonly flow: Flow }) {
   );
 }
 
-interface DifferencesProps extends FiguresProps {
-  readonly figures: readonly Figure[];
-  readonly second: Flow;
-}
-
-function Differences({ figures, first, second, firstName, secondName }: DifferencesProps) {
+/** The figures of the whole range and of what it is compared with, as a table with their differences. */
+export function Differences({ first, second, firstName, secondName }: FiguresProps) {
+  const figures = useFigures(first.units);
   const { t, i18n } = useTranslation('traffic');
   const textOf = useCellText();
   const cell = 'figures border-b px-2 py-1.5 text-end whitespace-nowrap';

@@ -7,7 +7,8 @@ import { classes } from '../../ui/classes.ts';
 import { Empty } from '../../ui/empty.tsx';
 import { Skeleton, ThinBar, useLasting } from '../../ui/skeleton.tsx';
 import type { Subject } from './comparison.ts';
-import { Figures } from './figures.tsx';
+import { Differences } from './figures.tsx';
+import { FlowTiles } from './flow-tiles.tsx';
 import type { FlowView } from './flow-view.ts';
 import { HistogramCard } from './histogram-card.tsx';
 import { alone, overlay } from './overlay.ts';
@@ -105,7 +106,11 @@ export function PlaceView({ subject, other, traffic, otherTraffic, shows, vehicl
         className={classes('grid gap-3 px-4 py-3 xl:grid-cols-2 print:grid-cols-2', looksOutdated && 'stale')}
       >
         <div className="min-w-0 xl:col-span-2 print:col-span-2">
-          <Figures {...{ first: flow, second, firstName, secondName }} />
+          {second ? (
+            <Differences {...{ first: flow, second, firstName, secondName }} />
+          ) : (
+            <FlowTiles {...{ flow, subject }} />
+          )}
         </div>
         {!flow.volume && !second && (
           <div className="xl:col-span-2 print:col-span-2">

@@ -50,6 +50,7 @@ function HeadwayTiles({ choice, headways }: { choice: HeadwaysChoice; headways: 
   const name = usePlaceName(choice.place);
   const times = useTimesText()(choice);
   const { n, derived, vehicles, status, reason } = headways;
+  const seconds = t('units.seconds');
   const subject = [
     [t('place'), name],
     [t('period'), `${choice.days.startDate} – ${choice.days.endDate}`],
@@ -72,8 +73,8 @@ function HeadwayTiles({ choice, headways }: { choice: HeadwaysChoice; headways: 
     ],
   } as const;
   const figures = [
-    { kind: 'meanHeadway', label: t('headways.mean'), value: number(headways.mean, 1), unit: 's' },
-    { kind: 'medianHeadway', label: t('headways.median'), value: number(headways.median, 1), unit: 's' },
+    { kind: 'meanHeadway', label: t('headways.mean'), value: number(headways.mean, 1), unit: seconds },
+    { kind: 'medianHeadway', label: t('headways.median'), value: number(headways.median, 1), unit: seconds },
     { kind: 'closeHeadways', label: t('headways.under2'), value: share(headways.shareUnder2) },
     { kind: 'closeHeadways', label: t('headways.under4'), value: share(headways.shareUnder4) },
   ] as const;
@@ -100,7 +101,8 @@ function LanesCard({ choice, lanes, n }: { choice: HeadwaysChoice; lanes: readon
     ]
       .filter((part) => part !== null)
       .join(' · ');
-  const seconds = (header: string) => ({ header, kind: 'number', digits: 1, unit: 's' }) as const;
+  const seconds = (header: string) =>
+    ({ header, kind: 'number', digits: 1, unit: t('units.seconds') }) as const;
   const table: ChartTable = {
     columns: [
       { header: t('headways.lane'), kind: 'text' },
@@ -138,8 +140,8 @@ function LanesCard({ choice, lanes, n }: { choice: HeadwaysChoice; lanes: readon
         columns={[
           { header: t('headways.lane'), className: 'border-b', cell: (lane) => <bdi>{textOf(lane)}</bdi> },
           figure(t('headways.number'), (lane) => number(lane.n)),
-          figure(`${t('headways.mean')} (s)`, ({ mean }) => number(mean, 1)),
-          figure(`${t('headways.median')} (s)`, ({ median }) => number(median, 1)),
+          figure(`${t('headways.mean')} (${t('units.seconds')})`, ({ mean }) => number(mean, 1)),
+          figure(`${t('headways.median')} (${t('units.seconds')})`, ({ median }) => number(median, 1)),
           figure(t('headways.under2'), ({ shareUnder2 }) => share(shareUnder2)),
           figure(t('headways.under4'), ({ shareUnder4 }) => share(shareUnder4)),
         ]}
