@@ -6,8 +6,7 @@ ALTER TABLE traffic_unfolded
   ALTER COLUMN passage_ids SET STORAGE EXTERNAL,
   ALTER COLUMN passage_ids SET STATISTICS 0;
 
--- Of the partitions, those that are created from now on have it: hardly any older event has such an id, and building the index
--- would lock events for minutes. In the others, events_by_sensor is read.
+-- Only of new partitions: the service builds those of the others in quiet times (events/upkeep). Until then, events_by_sensor is read.
 CREATE INDEX events_by_passage ON ONLY events (sensor_id, passage_id, id) WHERE passage_id IS NOT NULL;
 
 -- The events of a passage. A function, because planning a query on all partitions takes longer than most figures, which call it for

@@ -196,7 +196,7 @@ function knownIn(entries: SQL): SQL {
  *   counted so far
  */
 export function changedVehicles(changed: SQL, waiting = sql`traffic_unfolded`): SQL {
-  // Plan: events_by_passage for each passage; in partitions from before 0082, events_by_sensor.
+  // Plan: events_by_passage for each passage; events_by_sensor in partitions that do not have it yet.
   return sql`
     WITH changed AS MATERIALIZED (${passagesIn(changed)}), keys AS MATERIALIZED (
       SELECT DISTINCT sensor_id, passage_id, date_bin(${MAX_PASSAGE}, event_time(id), ${ORIGIN}) AS at FROM changed
