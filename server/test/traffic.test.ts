@@ -128,6 +128,7 @@ describe('a simulated month', () => {
         meanSpeed: expect.closeTo(mean, 2),
         shareOverLimit: expect.closeTo(over, 3),
         speedLimit: SPEED_LIMIT,
+        units: 'KMH',
       },
     ]);
   };
