@@ -214,9 +214,7 @@ async function watchHits(
       latencies.push(performance.now() - due);
     },
   });
-  // Hits of before the subscription would be missed.
   // Hits before the subscription has started would be missed.
-  // Hits before the subscription is there would be missed.
   await sleep(2_000, null, { signal });
   const oneIn = Math.max(1, Math.round(100 / hits));
   if ((rate * seconds) / oneIn > hotlists)

@@ -29,7 +29,6 @@ function after(state: LaneState): LaneState {
   return laneStates[(laneStates.indexOf(state) + 1) % laneStates.length] ?? 'OPEN';
 }
 
-/** The lanes of the carriageways as an image. A click on a lane changes its state, which is recorded at once. */
 /** The lanes of the carriageways, drawn side by side. A click on a lane changes its state, which is recorded at once. */
 export function Lanes({ incident }: { readonly incident: IncidentDetail }) {
   const { t } = useTranslation('incidents');
