@@ -118,6 +118,7 @@ export const alarmStats = z.object({
     .array(z.object({ severity, count: z.number().describe('Number of alarms.') }))
     .describe('Those that are firing and not suppressed, the most urgent first.'),
   firedToday: z.number().describe('Since midnight in the time zone of the service.'),
+  rules: z.number().describe('Number of rules that are enabled.'),
   evaluatedAt: z.date().nullable().describe('When rules were last evaluated; null: never.'),
 });
 export type AlarmStats = z.infer<typeof alarmStats>;

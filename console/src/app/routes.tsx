@@ -52,6 +52,7 @@ const alarmsSearch = {
   /** Absent: those that are firing. */
   state: oneOf(['FIRING', 'PENDING', 'CLEARED']),
   acknowledged: flag,
+  suppressed: flag,
   severity: oneOf(severities),
   startDate: moment,
   endDate: moment,
@@ -127,7 +128,12 @@ const overview = createRoute({
   getParentRoute: () => shell,
   path: '/',
   validateSearch: readSearch(overviewSearch),
-  component: lazyPage(() => import('../pages/overview/overview-page.tsx'), 'OverviewPage', 'overview'),
+  component: lazyPage(
+    () => import('../pages/overview/overview-page.tsx'),
+    'OverviewPage',
+    'overview',
+    'alarms',
+  ),
 });
 
 const events = createRoute({

@@ -205,8 +205,9 @@ export async function readAlarmStats(db: Executor, midnight: number): Promise<Al
       count(*) FILTER (WHERE state = 'FIRING' AND ${IS_SUPPRESSED})::int AS suppressed,
       count(*) FILTER (WHERE state = 'PENDING')::int AS pending
     FROM alarms WHERE state <> 'CLEARED' GROUP BY severity`);
-  const { rows: others } = await db.execute<{ today: number; at: string | null }>(sql`
-    SELECT (SELECT count(*) FROM alarms WHERE fired_at >= ${moment(midnight)})::int AS today, evaluated_at AS at
+  const { rows: others } = await db.execute<{ today: number; rules: number; at: string | null }>(sql`
+    SELECT (SELECT count(*) FROM alarms WHERE fired_at >= ${moment(midnight)})::int AS today, evaluated_at AS at,
+      (SELECT count(*) FROM alarm_rules WHERE enabled)::int AS rules
     FROM alarm_evaluation`);
   const sum = (of: (row: (typeof rows)[number]) => number): number => rows.reduce((n, row) => n + of(row), 0);
   const at = others[0]?.at;
@@ -220,6 +221,7 @@ export async function readAlarmStats(db: Executor, midnight: number): Promise<Al
       return { severity, count: row ? row.firing - row.suppressed : 0 };
     }),
     firedToday: others[0]?.today ?? 0,
+    rules: others[0]?.rules ?? 0,
     evaluatedAt: at ? new Date(at) : null,
   };
 }

@@ -1,31 +1,37 @@
 import type { Alarm } from '@gantry/contract/alarms';
 import { permissionNames } from '@gantry/contract/permissions';
 import { severities } from '@gantry/contract/values';
-import { useMutation } from '@tanstack/react-query';
-import { Link, useNavigate, useSearch } from '@tanstack/react-router';
+import { useNavigate, useSearch } from '@tanstack/react-router';
 import { useMemo, useState } from 'react';
 import { useTranslation } from 'react-i18next';
+import {
+  AcknowledgeAlarm,
+  AlarmLink,
+  AlarmState,
+  alarmName,
+  readAlarmsAgain,
+} from '../../shared/alarms/alarm-parts.tsx';
 import { dateFilters, type Filter } from '../../shared/filters/filter.ts';
 import { FilterBar } from '../../shared/filters/filter-bar.tsx';
 import { useNotices } from '../../shared/notices/notices.tsx';
 import { NotAllowed } from '../../shared/page/page-failure.tsx';
 import { PageHeader } from '../../shared/page/page-header.tsx';
-import { queryClient } from '../../shared/service/queries.ts';
 import { api, service } from '../../shared/service/service.ts';
 import { useMay } from '../../shared/session/session.ts';
 import { SeverityBadge } from '../../shared/status/badges.tsx';
-import { textColumn, timeColumn } from '../../shared/table/column.tsx';
+import { figureColumn, SecondLine, textColumn, timeColumn } from '../../shared/table/column.tsx';
 import { type Column, DataTable } from '../../shared/table/data-table.tsx';
 import { ExportButton } from '../../shared/table/export-button.tsx';
 import { usePages } from '../../shared/table/pages.ts';
+import { Moment } from '../../shared/time/moment.tsx';
 import { usePane } from '../../shared/url/use-pane.ts';
-import { Badge } from '../../ui/badge.tsx';
 import { Button } from '../../ui/button.tsx';
 import { Empty, NoMatch } from '../../ui/empty.tsx';
 import { LinkButton } from '../../ui/links.tsx';
 import { SilenceDialog } from './silence-dialog.tsx';
 
 const keyOf = ({ id }: Alarm): string => id;
+const firedAt = ({ firedAt, since }: Alarm): Date => firedAt ?? since;
 
 /** The alarms: the most urgent first, then the oldest that nobody acknowledged. */
 export function AlarmsPage() {
@@ -49,14 +55,14 @@ export function AlarmsPage() {
 function Alarms() {
   const { t } = useTranslation('alarms');
   const search = useSearch({ from: '/shell/alarms' });
-  const { state = 'FIRING', acknowledged, severity, startDate, endDate, sortBy, sortOrder } = search;
-  const input = { state, acknowledged, severity, startDate, endDate, sortBy, sortOrder };
+  const { state = 'FIRING', ...rest } = search;
+  const input = { ...rest, state };
   const navigate = useNavigate({ from: '/alarms' });
   const { change, clear } = usePane('/alarms', 'alarm', undefined);
   const [silenced, setSilenced] = useState<Alarm | null>(null);
   const filters = useAlarmFilters();
-  const acknowledge = useAcknowledge();
-  const columns = useAlarmColumns((alarm) => acknowledge.mutate(alarm), setSilenced);
+  const columns = useAlarmColumns(setSilenced);
+  const files = [...columns, ...useFileColumns()];
   const { say } = useNotices();
   const pages = usePages({
     queryKey: service.alarms.getAll.queryKey(input),
@@ -64,14 +70,15 @@ function Alarms() {
     rows: 'alarms',
     keyOf,
   });
-  const isFiltered = acknowledged !== undefined || severity !== undefined || startDate !== undefined;
+  const { sortBy, sortOrder, ...filtered } = rest;
+  const isFiltered = Object.values(filtered).some((each) => each !== undefined);
   return (
     <>
       <FilterBar filters={filters} values={{ ...input, state }} onChange={change}>
         {pages.total !== null && (
           <span className="figures text-muted">{t('total', { count: pages.total })}</span>
         )}
-        <ExportButton title={t('title')} {...{ columns, pages, filters, values: input }} />
+        <ExportButton title={t('title')} {...{ columns: files, pages, filters, values: input }} />
       </FilterBar>
       <DataTable
         label={t('title')}
@@ -100,28 +107,12 @@ function Alarms() {
           onDone={() => {
             setSilenced(null);
             say(t('silence.done'));
-            readAgain();
+            readAlarmsAgain();
           }}
         />
       )}
     </>
   );
-}
-
-function readAgain(): void {
-  void queryClient.invalidateQueries({ queryKey: service.alarms.pathKey() });
-}
-
-/** Acknowledges one alarm. The list is read again, also after a failure: it shows who was faster. */
-function useAcknowledge() {
-  const { t } = useTranslation('alarms');
-  const { say, sayFailure } = useNotices();
-  return useMutation({
-    mutationFn: ({ id }: Alarm) => api.alarms.acknowledge.mutate({ id }),
-    onSuccess: ({ place, ruleName }) => say(t('acknowledgedOne', { name: place ?? ruleName })),
-    onError: (error) => sayFailure(error),
-    onSettled: readAgain,
-  });
 }
 
 function useAlarmFilters(): readonly Filter[] {
@@ -150,17 +141,21 @@ function useAlarmFilters(): readonly Filter[] {
         yes: t('acknowledged'),
         no: t('open'),
       },
+      {
+        kind: 'yesNo',
+        name: 'suppressed',
+        label: t('fields.suppressed'),
+        yes: t('suppressed'),
+        no: t('told'),
+      },
       ...dateFilters(t('fields.from'), t('fields.until')),
     ],
     [t],
   );
 }
 
-function useAlarmColumns(
-  onAcknowledge: (alarm: Alarm) => void,
-  onSilence: (alarm: Alarm) => void,
-): readonly Column<Alarm>[] {
-  const { t } = useTranslation(['alarms', 'common']);
+function useAlarmColumns(onSilence: (alarm: Alarm) => void): readonly Column<Alarm>[] {
+  const { t, i18n } = useTranslation(['alarms', 'common']);
   return [
     {
       id: 'severity',
@@ -168,115 +163,88 @@ function useAlarmColumns(
       sortBy: 'severity',
       width: '6.5rem',
       csv: ({ severity }) => t(`common:severity.${severity}`),
-      cell: ({ severity }) => <SeverityBadge severity={severity} />,
+      cell: (alarm) => (
+        <>
+          <SeverityBadge severity={alarm.severity} />
+          <SecondLine notNarrow>
+            <AlarmState alarm={alarm} />
+          </SecondLine>
+        </>
+      ),
     },
-    timeColumn('fired', t('fields.fired'), ({ firedAt, since }) => firedAt ?? since, {
-      sortBy: 'firedAt',
-      width: '11.5rem',
-      from: 'medium',
-    }),
+    timeColumn('fired', t('fields.fired'), firedAt, { sortBy: 'firedAt', width: '11.5rem', wideOnly: true }),
     {
       id: 'place',
       header: t('fields.place'),
       csv: ({ place }) => place,
-      cell: (alarm) => <AboutLink alarm={alarm} />,
+      cell: (alarm) => (
+        <>
+          <span className="one-line block [&_a]:py-0">
+            <AlarmLink alarm={alarm} />
+          </span>
+          <span className="flex gap-1 text-xs leading-tight! text-muted">
+            {alarm.place !== null && (
+              <span className="one-line leading-tight!">
+                <bdi>{alarm.ruleName}</bdi>
+              </span>
+            )}
+            <span className="shrink-0 @5xl:hidden">
+              <Moment at={firedAt(alarm)} as="ago" />
+            </span>
+          </span>
+        </>
+      ),
     },
-    textColumn('rule', t('fields.rule'), ({ ruleName }) => ruleName),
-    textColumn('text', t('fields.text'), ({ text }) => text, { wideOnly: true }),
-    textColumn('value', t('fields.value'), ({ value }) => (value === null ? '' : String(value)), {
-      width: '6rem',
-      wideOnly: true,
-    }),
+    {
+      id: 'text',
+      header: t('fields.text'),
+      from: 'medium',
+      csv: ({ text }) => text,
+      cell: ({ text, value }) => (
+        // Two lines of a row, as the texts are sentences.
+        <span className="line-clamp-2 text-sm leading-tight! whitespace-normal">
+          <bdi lang="en">{text}</bdi>
+          {value !== null && (
+            <span className="figures text-muted"> · {value.toLocaleString(i18n.language)}</span>
+          )}
+        </span>
+      ),
+    },
     {
       id: 'state',
       header: t('fields.state'),
-      width: '11rem',
+      width: '10.5rem',
+      notNarrow: true,
       csv: ({ state }) => t(`states.${state}`),
-      cell: (alarm) => <StateCell alarm={alarm} />,
+      cell: (alarm) => <AlarmState alarm={alarm} />,
     },
     {
       id: 'act',
       header: t('fields.act'),
       isHeaderHidden: true,
       width: '6rem',
-      cell: (alarm) => {
-        if (alarm.state !== 'FIRING') return null;
-        const name = alarm.place ?? alarm.ruleName;
-        return (
-          <span className="flex">
-            {alarm.acknowledgedAt === null && (
-              <Button
-                kind="quiet"
-                icon="acknowledge"
-                iconOnly
-                aria-label={t('acknowledgeOne', { name })}
-                onClick={() => onAcknowledge(alarm)}
-              />
-            )}
+      cell: (alarm) =>
+        alarm.state === 'FIRING' && (
+          <span className="flex justify-end">
+            <AcknowledgeAlarm alarm={alarm} />
             <Button
               kind="quiet"
               icon="muted"
               iconOnly
-              aria-label={t('silence.one', { name })}
+              aria-label={t('silence.one', { name: alarmName(alarm) })}
               onClick={() => onSilence(alarm)}
             />
           </span>
-        );
-      },
+        ),
     },
   ];
 }
 
-/** What an alarm is about, as a link to it if it has a page. */
-function AboutLink({ alarm }: { readonly alarm: Alarm }) {
-  const { sensorId, incidentId, alertId, place, ruleName } = alarm;
-  const name = <bdi className="one-line">{place ?? ruleName}</bdi>;
-  const look = 'text-accent underline';
-  if (incidentId !== null)
-    return (
-      <Link to="/incidents/$incidentId" params={{ incidentId }} className={look}>
-        {name}
-      </Link>
-    );
-  if (alertId !== null)
-    return (
-      <Link to="/watchlist" search={{ alert: alertId }} className={look}>
-        {name}
-      </Link>
-    );
-  if (sensorId !== null)
-    return (
-      <Link to="/sensors/$sensorId" params={{ sensorId }} className={look}>
-        {name}
-      </Link>
-    );
-  return name;
-}
-
-function StateCell({ alarm }: { readonly alarm: Alarm }) {
+/** What files have beside the columns of the table, where it is part of another column. */
+function useFileColumns(): readonly Column<Alarm>[] {
   const { t } = useTranslation('alarms');
-  const { state, acknowledgedBy, silencedBy, inhibitedBy, isFlapping } = alarm;
-  if (state === 'CLEARED')
-    return (
-      <Badge tone="calm" icon="good">
-        {t('states.CLEARED')}
-      </Badge>
-    );
-  if (silencedBy !== null || inhibitedBy !== null)
-    return (
-      <Badge tone="calm" icon="muted">
-        {t(silencedBy === null ? `causes.${inhibitedBy?.cause ?? 'ALARM'}` : 'silenced')}
-      </Badge>
-    );
-  if (acknowledgedBy)
-    return (
-      <Badge tone="calm" icon="acknowledge">
-        <bdi className="one-line">{acknowledgedBy.name}</bdi>
-      </Badge>
-    );
-  return (
-    <Badge tone={state === 'PENDING' ? 'low' : 'high'} icon={state === 'PENDING' ? 'time' : 'alert'}>
-      {t(isFlapping ? 'flapping' : `states.${state}`)}
-    </Badge>
-  );
+  return [
+    textColumn('rule', t('fields.rule'), ({ ruleName }) => ruleName),
+    figureColumn('value', t('fields.value'), ({ value }) => value),
+  ];
 }

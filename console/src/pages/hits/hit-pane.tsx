@@ -13,6 +13,7 @@ import { useMay } from '../../shared/session/session.ts';
 import { Moment } from '../../shared/time/moment.tsx';
 import { Button } from '../../ui/button.tsx';
 import { Field } from '../../ui/field.tsx';
+import { Icon } from '../../ui/icon.tsx';
 import { Facts } from '../../ui/panel.tsx';
 import { useShortcuts } from '../../ui/shortcuts.tsx';
 import { cutOutOf, differences, type Size, type Sizes } from './differences.ts';
@@ -51,7 +52,7 @@ export function HitPane({ hit, onDecided }: HitPaneProps) {
             onSize={(size) => setSizes((all) => ({ ...all, [reference]: size }))}
           />
         ))}
-        {event && images.length === 0 && <p className="text-muted">{t('noImage')}</p>}
+        {event && images.length === 0 && <NoImage />}
         {eventError && <Failure error={eventError} />}
       </div>
       <div className="flex flex-col gap-4 xl:w-96 xl:shrink-0">
@@ -89,6 +90,17 @@ export function HitPane({ hit, onDecided }: HitPaneProps) {
         </ol>
       </div>
     </section>
+  );
+}
+
+/** Stands where the image would be, so that a read without one is not taken for one that is still loading. */
+function NoImage() {
+  const { t } = useTranslation('hits');
+  return (
+    <p className="flex aspect-video max-h-[40vh] w-full max-w-3xl flex-col items-center justify-center gap-2 rounded-md border border-dashed text-muted xl:max-h-[75vh]">
+      <Icon name="image" size={32} />
+      {t('noImage')}
+    </p>
   );
 }
 

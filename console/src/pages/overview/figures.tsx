@@ -128,8 +128,7 @@ function Violations() {
 function Alerts() {
   const { t } = useTranslation('overview');
   const number = useNumber();
-  const { alerts, rows, error } = useCounts();
-  const urgent = rows.alerts[0];
+  const { alerts, urgent, error } = useCounts();
   if (alerts === null) return null;
   return (
     <Figure
@@ -142,7 +141,7 @@ function Alerts() {
     >
       {urgent && (
         <span className="text-sm text-muted">
-          {t('figures.urgent')} <SeverityBadge severity={urgent.priority} />
+          {t('figures.urgent')} <SeverityBadge severity={urgent} />
         </span>
       )}
     </Figure>

@@ -57,18 +57,20 @@ export function OverviewPage() {
 /** The content of the page. Nobody can scroll a wall display, so there the map takes the remaining height. */
 function Content({ isWall }: { readonly isWall: boolean }) {
   const hasIncidents = useHasIncidents();
+  const mayAlarms = useMay('manageIncidents');
   return (
     <div className="flex min-h-0 grow flex-col gap-3 overflow-y-auto px-4 py-3">
       {!isWall && <NobodyTold />}
       <Figures />
       <div
         className={classes(
-          'grid gap-3 lg:grid-cols-[2fr_1fr]',
+          'grid gap-3',
+          mayAlarms && 'lg:grid-cols-[2fr_1fr]',
           isWall && 'lg:min-h-48 lg:grow lg:basis-0 lg:grid-rows-[minmax(0,1fr)]',
         )}
       >
         <PlacesPanel className={isWall ? 'h-[50vh] lg:h-auto' : 'h-[50vh] min-h-80'} />
-        <AttentionPanel className={isWall ? 'lg:min-h-0' : 'lg:h-[50vh] lg:min-h-80'} />
+        {mayAlarms && <AttentionPanel className={isWall ? 'lg:min-h-0' : 'lg:h-[50vh] lg:min-h-80'} />}
       </div>
       <div
         className={classes(

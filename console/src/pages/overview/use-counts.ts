@@ -5,62 +5,33 @@ import { service } from '../../shared/service/service.ts';
 import { useMay } from '../../shared/session/session.ts';
 import { useNow } from '../../shared/time/use-time.ts';
 
-/** Maximum number of items that are listed. As many of each kind are read, so that the most urgent of all are among them. */
-export const SHOWN = 8;
-
-const oldest = { sortBy: 'lastHeartbeat', sortOrder: 'asc', take: SHOWN } as const;
-
 /** The states of incidents that are neither resolved nor closed. */
 export const OPEN = ['OPEN', 'ACKNOWLEDGED', 'IN_PROGRESS'] as const;
 
 /**
- * The items that need attention, the most urgent first per kind, and their number. The queries are batched in one request.
- * @returns `alerts` is null if the user may not see them, or the watchlist is disabled
+ * What the figures of the page count. The queries are batched in one request.
+ * @returns `alerts` is null if the user may not see them, or the watchlist is disabled; `urgent` is the priority of the
+ *   most urgent one
  */
 export function useCounts() {
   const mayAlerts = useMay('manageIncidents');
-  const hasIncidents = useHasIncidents();
   const all = useQuery(service.sensors.getAll.queryOptions({ take: 1 }));
-  const offline = useQuery(service.sensors.getAll.queryOptions({ status: 'OFFLINE', ...oldest }));
-  const failing = useQuery(service.sensors.getAll.queryOptions({ status: 'ERROR', ...oldest }));
-  const incidents = useQuery({
-    ...service.incidents.getAll.queryOptions({
-      status: [...OPEN],
-      severity: ['CRITICAL', 'HIGH'],
-      sortBy: 'priority',
-      take: SHOWN,
-    }),
-    enabled: hasIncidents,
-  });
+  const offline = useQuery(service.sensors.getAll.queryOptions({ status: 'OFFLINE', take: 1 }));
+  const failing = useQuery(service.sensors.getAll.queryOptions({ status: 'ERROR', take: 1 }));
   const alerts = useQuery({
-    ...service.watchlist.getAlerts.queryOptions({ acknowledged: false, sortBy: 'priority', take: SHOWN }),
+    ...service.watchlist.getAlerts.queryOptions({ acknowledged: false, sortBy: 'priority', take: 1 }),
     enabled: mayAlerts,
   });
   const hasAlerts = mayAlerts && !isFeatureOff(alerts.error, 'watchlist');
-  const answers = [
-    all,
-    offline,
-    failing,
-    ...(hasIncidents ? [incidents] : []),
-    ...(hasAlerts ? [alerts] : []),
-  ];
+  const answers = [all, offline, failing, ...(hasAlerts ? [alerts] : [])];
   return {
     sensors: all.data?.total,
     offline: offline.data?.total,
     failing: failing.data?.total,
-    incidents: incidents.data?.total,
     alerts: hasAlerts ? alerts.data?.total : null,
+    urgent: alerts.data?.alerts[0]?.priority,
     isPending: answers.some(({ isPending }) => isPending),
     error: answers.find(({ error, data }) => error && !data)?.error ?? null,
-    refetch: () => {
-      for (const { refetch } of answers) void refetch();
-    },
-    rows: {
-      incidents: incidents.data?.incidents ?? [],
-      alerts: alerts.data?.alerts ?? [],
-      failing: failing.data?.sensors ?? [],
-      offline: offline.data?.sensors ?? [],
-    },
   };
 }
 

@@ -21,6 +21,7 @@ import { StateBadge } from '../state-badge.tsx';
 import { PolicyDialog } from './policy-dialog.tsx';
 import { RuleDialog } from './rule-dialog.tsx';
 import { type Targets, useTargets } from './targets.ts';
+import { useSentence } from './use-sentence.ts';
 
 /** The dialog that is open, and about what. */
 type Open =
@@ -107,7 +108,7 @@ export function AlarmRulesPage() {
           </Panel>
         </div>
       </div>
-      {open?.dialog === 'rule' && (
+      {open?.dialog === 'rule' && policies.data && (
         <RuleDialog
           rule={open.rule}
           policies={known}
@@ -245,7 +246,8 @@ interface RuleItemProps {
 function RuleItem({ rule, onOpen, onChanged }: RuleItemProps) {
   const { t } = useTranslation(['administration', 'common']);
   const { sayFailure } = useNotices();
-  const { id, name, enabled, severity, sentence, policyName, firing } = rule;
+  const { id, name, enabled, severity, policyName, firing } = rule;
+  const sentenceOf = useSentence();
   const turn = useMutation({
     mutationFn: () => api.alarmRules.update.mutate({ id, enabled: !enabled }),
     onSuccess: onChanged,
@@ -278,9 +280,7 @@ function RuleItem({ rule, onOpen, onChanged }: RuleItemProps) {
           )}
         </p>
         <p className="text-sm text-muted">
-          <bdi lang="en" dir="ltr">
-            {sentence}
-          </bdi>
+          <bdi>{sentenceOf(rule)}</bdi>
         </p>
       </div>
       <Button

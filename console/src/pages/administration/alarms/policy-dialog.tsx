@@ -39,10 +39,9 @@ interface PolicyDialogProps {
 /** A dialog that adds or changes a policy: who is told of alarms, in steps. */
 export function PolicyDialog({ policy, targets, onClose, onSaved }: PolicyDialogProps) {
   const { t } = useTranslation('administration');
-  // Where there is one channel with recipients, it is the one that is meant.
-  const [steps, setSteps] = useState<Steps>(
-    policy?.steps ?? [newStep(0, targets.only ? [targets.only] : [])],
-  );
+  const [chosen, setSteps] = useState<Steps | null>(policy?.steps ?? null);
+  // Where there is one channel with recipients, it is the one that is meant, also if it is read only now.
+  const steps = chosen ?? [newStep(0, targets.only ? [targets.only] : [])];
   const form = useForm({
     keep: null,
     read: (entered) => read(entered, steps),

@@ -1,5 +1,4 @@
 import type { AlarmRule, AlarmRuleInput } from '@gantry/contract/alarm-rules';
-import { describeRule } from '@gantry/contract/alarm-sentences';
 import type { Policy } from '@gantry/contract/alarms';
 import { sensorTypes, severities } from '@gantry/contract/values';
 import { hashKey, useQueries } from '@tanstack/react-query';
@@ -25,6 +24,7 @@ import {
   withThreshold,
 } from './condition-form.ts';
 import { Trial } from './trial.tsx';
+import { useSentence } from './use-sentence.ts';
 
 const WEEK = [1, 2, 3, 4, 5, 6, 7] as const;
 const LABELS = ['RULE', 'SOURCE', 'SEVERITY', 'LOCATION', 'SENSOR'] as const;
@@ -100,6 +100,7 @@ export function RuleDialog({ rule, policies, isTurnedOn, onClose, onSaved }: Rul
   const condition = rule?.condition.source === source ? rule.condition : initialOf[source];
   const has = scopeOf(source);
   const { errorOf } = form;
+  const sentenceOf = useSentence();
   const only = policies.length === 1 ? policies[0]?.id : undefined;
   return (
     <FormDialog
@@ -181,9 +182,7 @@ export function RuleDialog({ rule, policies, isTurnedOn, onClose, onSaved }: Rul
       </div>
       {input && isComplete(input) && (
         <p aria-live="polite" className="rounded-md border bg-raised p-3">
-          <bdi lang="en" dir="ltr">
-            {describeRule(input)}
-          </bdi>
+          <bdi>{sentenceOf(input)}</bdi>
         </p>
       )}
       {input && <Trial rule={{ ...input, name: input.name || t('alarmRules.create') }} />}
