@@ -23,6 +23,42 @@ CREATE OR REPLACE FUNCTION public.gantry_fold(value text)
 RETURN replace(translate(lower((translate(NORMALIZE(value, NFC), 'İI'::text, 'ii'::text) COLLATE pg_c_utf8)), 'ıς'::text, 'iσ'::text), 'i̇'::text, 'i'::text)
 ;
 
+CREATE OR REPLACE FUNCTION public.keep_log_entry()
+ RETURNS trigger
+ LANGUAGE plpgsql
+AS $function$
+BEGIN
+  IF TG_OP = 'DELETE' AND EXISTS (
+    SELECT FROM retention_settings WHERE OLD.created_at < now() - make_interval(days => log_days)
+  ) THEN
+    RETURN OLD;
+  END IF;
+  RAISE EXCEPTION 'An entry of the log is never changed, and not deleted before its retention'
+    USING ERRCODE = 'restrict_violation';
+END $function$
+;
+
+CREATE OR REPLACE FUNCTION public.keep_shift()
+ RETURNS trigger
+ LANGUAGE plpgsql
+AS $function$
+BEGIN
+  IF TG_OP = 'DELETE' THEN
+    IF EXISTS (SELECT FROM retention_settings WHERE OLD.ended_at < now() - make_interval(days => log_days)) THEN
+      RETURN OLD;
+    END IF;
+  ELSIF OLD.ended_at IS NULL
+    AND (OLD.id, OLD.desk, OLD.lead_id, OLD.member_ids, OLD.previous_id, OLD.started_at)
+      IS NOT DISTINCT FROM (NEW.id, NEW.desk, NEW.lead_id, NEW.member_ids, NEW.previous_id, NEW.started_at)
+    AND (OLD.summary IS NULL OR (OLD.handed_over_at, OLD.handed_over_by, OLD.remarks, OLD.summary)
+      IS NOT DISTINCT FROM (NEW.handed_over_at, NEW.handed_over_by, NEW.remarks, NEW.summary)) THEN
+    RETURN NEW;
+  END IF;
+  RAISE EXCEPTION 'What a shift handed over is never changed, and a shift is not deleted before its retention'
+    USING ERRCODE = 'restrict_violation';
+END $function$
+;
+
 CREATE OR REPLACE FUNCTION public.note_traffic_change()
  RETURNS trigger
  LANGUAGE plpgsql
@@ -797,6 +833,22 @@ CREATE TABLE locations (
   has_shoulder boolean
 );
 
+CREATE TABLE log_entries (
+  id bigint NOT NULL GENERATED ALWAYS AS IDENTITY,
+  at timestamp(3) with time zone NOT NULL,
+  created_at timestamp(3) with time zone NOT NULL DEFAULT now(),
+  user_id uuid NOT NULL,
+  desk text NOT NULL,
+  shift_id uuid,
+  kind text COLLATE "C" NOT NULL,
+  text text NOT NULL,
+  source jsonb,
+  refs jsonb NOT NULL DEFAULT '[]'::jsonb,
+  corrects bigint,
+  valid_until timestamp(3) with time zone,
+  idempotency_key text
+);
+
 CREATE TABLE measuring_points (
   id uuid NOT NULL DEFAULT gen_random_uuid(),
   location_id uuid NOT NULL,
@@ -1000,7 +1052,8 @@ CREATE TABLE retention_settings (
   activity_days integer,
   updated_at timestamp(3) with time zone,
   updated_by uuid,
-  traffic_days integer
+  traffic_days integer,
+  log_days integer
 );
 
 CREATE TABLE revoked_tokens (
@@ -1134,6 +1187,23 @@ CREATE TABLE settings (
   date_format text NOT NULL DEFAULT 'YYYY-MM-DD'::text,
   first_day_of_week smallint NOT NULL DEFAULT 1,
   installation_id uuid NOT NULL DEFAULT gen_random_uuid()
+);
+
+CREATE TABLE shifts (
+  id uuid NOT NULL DEFAULT gen_random_uuid(),
+  desk text NOT NULL,
+  lead_id uuid NOT NULL,
+  member_ids uuid[] NOT NULL DEFAULT '{}'::uuid[],
+  previous_id uuid,
+  started_at timestamp(3) with time zone NOT NULL DEFAULT now(),
+  handed_over_at timestamp(3) with time zone,
+  handed_over_by uuid,
+  remarks text,
+  summary jsonb,
+  ended_at timestamp(3) with time zone,
+  accepted_by uuid,
+  closed_by uuid,
+  close_reason text
 );
 
 CREATE TABLE silences (
@@ -1587,6 +1657,8 @@ ALTER TABLE location_limits ADD CONSTRAINT location_limits_pkey PRIMARY KEY (loc
 ALTER TABLE locations ADD CONSTRAINT locations_pkey PRIMARY KEY (id);
 ALTER TABLE locations ADD CONSTRAINT locations_lanes_check CHECK (((lanes >= 1) AND (lanes <= 12)));
 ALTER TABLE locations ADD CONSTRAINT locations_speed_units_check CHECK ((speed_units = ANY (ARRAY['KMH'::text, 'MPH'::text])));
+ALTER TABLE log_entries ADD CONSTRAINT log_entries_pkey PRIMARY KEY (id);
+ALTER TABLE log_entries ADD CONSTRAINT log_entries_kind_check CHECK ((kind = ANY (ARRAY['NOTE'::text, 'CALL'::text, 'INSTRUCTION'::text, 'FAULT'::text, 'VISIT'::text])));
 ALTER TABLE measuring_points ADD CONSTRAINT measuring_points_pkey PRIMARY KEY (id);
 ALTER TABLE measuring_points ADD CONSTRAINT measuring_points_location_id_fkey FOREIGN KEY (location_id) REFERENCES locations(id) ON DELETE CASCADE;
 ALTER TABLE measuring_points ADD CONSTRAINT measuring_points_bearing_check CHECK (((bearing >= 0) AND (bearing <= 359)));
@@ -1623,11 +1695,12 @@ ALTER TABLE reports ADD CONSTRAINT reports_pkey PRIMARY KEY (id);
 ALTER TABLE reports ADD CONSTRAINT reports_status_check CHECK ((status = ANY (ARRAY['QUEUED'::text, 'RUNNING'::text, 'DONE'::text, 'FAILED'::text, 'CANCELLED'::text])));
 ALTER TABLE retention_removals ADD CONSTRAINT retention_removals_pkey PRIMARY KEY (run_id, class, event_type, month);
 ALTER TABLE retention_removals ADD CONSTRAINT retention_removals_run_id_fkey FOREIGN KEY (run_id) REFERENCES retention_runs(id) ON DELETE CASCADE;
-ALTER TABLE retention_removals ADD CONSTRAINT retention_removals_class_check CHECK ((class = ANY (ARRAY['events'::text, 'images'::text, 'reports'::text, 'activity'::text, 'traffic'::text, 'hits'::text])));
+ALTER TABLE retention_removals ADD CONSTRAINT retention_removals_class_check CHECK ((class = ANY (ARRAY['events'::text, 'images'::text, 'reports'::text, 'activity'::text, 'traffic'::text, 'hits'::text, 'log'::text])));
 ALTER TABLE retention_runs ADD CONSTRAINT retention_runs_pkey PRIMARY KEY (id);
 ALTER TABLE retention_runs ADD CONSTRAINT retention_runs_status_check CHECK ((status = ANY (ARRAY['RUNNING'::text, 'COMPLETED'::text, 'STOPPED'::text, 'FAILED'::text])));
 ALTER TABLE retention_settings ADD CONSTRAINT retention_settings_pkey PRIMARY KEY (only_row);
 ALTER TABLE retention_settings ADD CONSTRAINT activity_is_kept CHECK ((activity_days >= 90));
+ALTER TABLE retention_settings ADD CONSTRAINT log_is_kept CHECK ((log_days >= 365));
 ALTER TABLE retention_settings ADD CONSTRAINT retention_settings_only_row_check CHECK (only_row);
 ALTER TABLE revoked_tokens ADD CONSTRAINT revoked_tokens_pkey PRIMARY KEY (token_id);
 ALTER TABLE rotas ADD CONSTRAINT rotas_pkey PRIMARY KEY (id);
@@ -1655,6 +1728,11 @@ ALTER TABLE sessions ADD CONSTRAINT sessions_user_id_fkey FOREIGN KEY (user_id) 
 ALTER TABLE settings ADD CONSTRAINT settings_pkey PRIMARY KEY (only_row);
 ALTER TABLE settings ADD CONSTRAINT settings_first_day_of_week_check CHECK (((first_day_of_week >= 0) AND (first_day_of_week <= 6)));
 ALTER TABLE settings ADD CONSTRAINT settings_only_row_check CHECK (only_row);
+ALTER TABLE shifts ADD CONSTRAINT shifts_pkey PRIMARY KEY (id);
+ALTER TABLE shifts ADD CONSTRAINT shifts_check CHECK ((((summary IS NULL) = (handed_over_at IS NULL)) AND ((summary IS NULL) = (handed_over_by IS NULL))));
+ALTER TABLE shifts ADD CONSTRAINT shifts_check1 CHECK (((ended_at IS NULL) = ((accepted_by IS NULL) AND (closed_by IS NULL))));
+ALTER TABLE shifts ADD CONSTRAINT shifts_check2 CHECK (((accepted_by IS NULL) OR (summary IS NOT NULL)));
+ALTER TABLE shifts ADD CONSTRAINT shifts_check3 CHECK (((closed_by IS NULL) = (close_reason IS NULL)));
 ALTER TABLE silences ADD CONSTRAINT silences_pkey PRIMARY KEY (id);
 ALTER TABLE silences ADD CONSTRAINT silences_check CHECK ((ends_at > starts_at));
 ALTER TABLE studies ADD CONSTRAINT studies_pkey PRIMARY KEY (id);
@@ -1774,6 +1852,13 @@ CREATE INDEX incidents_open_of_sensor ON public.incidents USING btree (sensor_id
 CREATE INDEX incidents_open_of_source ON public.incidents USING btree (sensor_id, source_key) WHERE ((source_key IS NOT NULL) AND (status = ANY (ARRAY['OPEN'::text, 'ACKNOWLEDGED'::text, 'IN_PROGRESS'::text])));
 CREATE INDEX lane_states_of_incident ON public.lane_states USING btree (incident_id, id);
 CREATE INDEX legal_holds_by_creation ON public.legal_holds USING btree (created_at, id);
+CREATE INDEX log_entries_by_creation ON public.log_entries USING btree (created_at);
+CREATE INDEX log_entries_by_ref ON public.log_entries USING gin (refs jsonb_path_ops) WHERE (refs <> '[]'::jsonb);
+CREATE INDEX log_entries_by_time ON public.log_entries USING btree (at, id);
+CREATE UNIQUE INDEX log_entries_corrections ON public.log_entries USING btree (corrects) WHERE (corrects IS NOT NULL);
+CREATE INDEX log_entries_instructions ON public.log_entries USING btree (at) WHERE (kind = 'INSTRUCTION'::text);
+CREATE INDEX log_entries_of_shift ON public.log_entries USING btree (shift_id) WHERE (shift_id IS NOT NULL);
+CREATE UNIQUE INDEX log_entries_once ON public.log_entries USING btree (user_id, idempotency_key) WHERE (idempotency_key IS NOT NULL);
 CREATE INDEX measuring_points_of_location ON public.measuring_points USING btree (location_id);
 CREATE INDEX notices_by_time ON public.notices USING btree (created_at, id);
 CREATE UNIQUE INDEX notices_by_token ON public.notices USING btree (ack_hash) WHERE (ack_hash IS NOT NULL);
@@ -1804,6 +1889,9 @@ CREATE UNIQUE INDEX sensors_by_previous_key ON public.sensors USING btree (previ
 CREATE INDEX sensors_online ON public.sensors USING btree (id) WHERE (status = 'ONLINE'::text);
 CREATE INDEX sessions_expiry ON public.sessions USING btree (expires_at);
 CREATE INDEX sessions_of_user ON public.sessions USING btree (user_id, last_seen_at DESC);
+CREATE INDEX shifts_by_end ON public.shifts USING btree (ended_at) WHERE (ended_at IS NOT NULL);
+CREATE INDEX shifts_by_start ON public.shifts USING btree (started_at, id);
+CREATE UNIQUE INDEX shifts_open ON public.shifts USING btree (gantry_fold(desk)) WHERE (ended_at IS NULL);
 CREATE INDEX silences_by_end ON public.silences USING btree (ends_at);
 CREATE INDEX studies_by_creation ON public.studies USING btree (created_at, id);
 CREATE INDEX traffic_bins_of_location ON public.traffic_bins USING btree (minutes, location_id, slot) WHERE (location_id IS NOT NULL);

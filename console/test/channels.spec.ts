@@ -153,6 +153,7 @@ test.describe('a new service with a mail server', () => {
         await form.getByLabel('Name').fill('Everybody');
         await expect(form.getByRole('list', { name: 'Is told' })).toContainText('Night desk');
         await form.getByRole('button', { name: 'Save' }).click();
+        await expect(form).toHaveCount(0);
       },
       async (page) => {
         await page.getByRole('button', { name: 'Enable Critical incident not acknowledged' }).click();

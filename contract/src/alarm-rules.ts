@@ -136,9 +136,14 @@ export const alarmCondition = z.discriminatedUnion('source', [
     part: z
       .enum(systemParts)
       .describe(
-        'DISK: free space of the data folder, in %. BACKUP: age of the last complete one, in hours. CLOCK: how far the clock of the service is from that of the database, in seconds. WEBHOOKS: number of deliveries that were given up. CHANNEL: number of channels that fail. DUTY: number of rotas on which nobody is on duty who should be told of an alarm that nobody acknowledged. SEAL: number of broken seals.',
+        'DISK: free space of the data folder, in %. BACKUP: age of the last complete one, in hours. CLOCK: how far the clock of the service is from that of the database, in seconds. WEBHOOKS: number of deliveries that were given up. CHANNEL: number of channels that fail. DUTY: number of rotas on which nobody is on duty who should be told of an alarm that nobody acknowledged. HANDOVER: for how long a hand-over has not been accepted, in minutes. SEAL: number of broken seals.',
       ),
-    threshold: z.number().min(0).max(1_000_000).optional().describe('By default 10 %, 36 h, 5 s and 1.'),
+    threshold: z
+      .number()
+      .min(0)
+      .max(1_000_000)
+      .optional()
+      .describe('By default 10 %, 36 h, 5 s, 30 min and 1.'),
   }),
 ]);
 export type AlarmCondition = z.infer<typeof alarmCondition>;

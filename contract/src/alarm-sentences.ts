@@ -102,6 +102,7 @@ const EN_PARTS: PartTexts = {
   CHANNEL: (n, { number }) => (n === 1 ? 'a channel fails' : `at least ${number(n)} channels fail`),
   DUTY: (n, { number }) =>
     `nobody is on duty on ${n === 1 ? 'a rota' : `at least ${number(n)} rotas`} that should be told of an alarm`,
+  HANDOVER: (n, { time }) => `a hand-over has not been accepted for ${time(n, 'minute')}`,
   SEAL: (n, { number }) => (n === 1 ? 'a seal is broken' : `at least ${number(n)} seals are broken`),
 };
 
@@ -181,6 +182,7 @@ const TR_PARTS: PartTexts = {
   WEBHOOKS: (n, { number }) => `en az ${number(n)} webhook gönderiminden vazgeçildiyse`,
   CHANNEL: (n, { number }) => `en az ${number(n)} kanal çalışmıyorsa`,
   DUTY: (n, { number }) => `alarm bildirilecek en az ${number(n)} nöbette görevde kimse yoksa`,
+  HANDOVER: (n, { time }) => `bir vardiya devri ${time(n, 'minute')} boyunca kabul edilmediyse`,
   SEAL: (n, { number }) => `en az ${number(n)} mühür bozuksa`,
 };
 
@@ -266,6 +268,7 @@ const AR_PARTS: PartTexts = {
   WEBHOOKS: (n, { number }) => `بلغ عدد إرسالات webhook المتروكة ${number(n)} على الأقل`,
   CHANNEL: (n, { number }) => `بلغ عدد القنوات التي لا تعمل ${number(n)} على الأقل`,
   DUTY: (n, { number }) => `بلغ عدد المناوبات التي لا أحد فيها في الخدمة ليُبلَّغ بإنذار ${number(n)} على الأقل`,
+  HANDOVER: (n, { time }) => `لم يُقبَل تسليم مناوبة منذ ${time(n, 'minute')}`,
   SEAL: (n, { number }) => `بلغ عدد الأختام المكسورة ${number(n)} على الأقل`,
 };
 

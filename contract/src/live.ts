@@ -3,6 +3,7 @@ import { alarm } from './alarms.ts';
 import { event } from './events.ts';
 import { hitChange } from './hits.ts';
 import { incidentChange } from './incidents.ts';
+import { logEntry } from './log.ts';
 import { missed, resumable, topic, upToDate } from './realtime.ts';
 import { sensorStatusChange } from './sensors.ts';
 import { watchlistAlert } from './watchlist.ts';
@@ -40,6 +41,7 @@ export const anyMessage = z.discriminatedUnion('type', [
   }),
   z.object({ type: z.literal('hits').describe('As sent by `hits.onHit`.'), change: hitChange }),
   z.object({ type: z.literal('alarms').describe('As sent by `alarms.onChanged`.'), alarm }),
+  z.object({ type: z.literal('log').describe('As sent by `log.onAdded`.'), entry: logEntry }),
   missed,
   upToDate,
 ]);

@@ -14,7 +14,7 @@ const month = z.string().describe('Month in UTC, as `2026-01`.');
 
 /** The classes of data that retention removes: by a rule each, and hits as their hotlists say. */
 export const retentionClass = z
-  .enum(['events', 'images', 'reports', 'activity', 'traffic', 'hits'])
+  .enum(['events', 'images', 'reports', 'activity', 'traffic', 'hits', 'log'])
   .describe('hits: those of hotlists with `hitDays`.');
 export type RetentionClass = z.infer<typeof retentionClass>;
 
@@ -25,6 +25,7 @@ const removable = z.object({
   activity: z.number().describe('Number of entries of the activity log.'),
   traffic: z.number().describe('Number of daily counts, each of one sensor or location.'),
   hits: z.number().describe('Number of decided hits of hotlists with `hitDays`.'),
+  log: z.number().describe('Number of entries of the log of the control room, and of shifts.'),
 });
 
 /** What is stored and how much space it uses. */
@@ -88,11 +89,16 @@ export const retentionRules = z.object({
   traffic: days.describe(
     'Traffic counts: volumes, speeds and completeness. Number of whole days (UTC) to keep in addition to today; null: indefinitely. They are not removed with the events that they count. Where they were removed, there is a gap.',
   ),
+  log: days.describe(
+    'The log of the control room and its shifts. Number of whole days (UTC) to keep in addition to today; null: indefinitely.',
+  ),
 });
 export type RetentionRules = z.infer<typeof retentionRules>;
 
 /** Minimum number of days for which the activity log is kept. */
 export const ACTIVITY_DAYS_MIN = 90;
+/** Minimum number of days for which the log of the control room is kept: a year. */
+export const LOG_DAYS_MIN = 365;
 
 /** The classes to change; the others stay unchanged. */
 export const retentionInput = retentionRules
@@ -103,6 +109,12 @@ export const retentionInput = retentionRules
         ACTIVITY_DAYS_MIN,
         `Keep the activity log for at least ${ACTIVITY_DAYS_MIN} days: it shows who did what`,
       )
+      .max(DAYS_MAX)
+      .nullable()
+      .describe('Number of whole days (UTC) to keep in addition to today; null: indefinitely.'),
+    log: z
+      .int()
+      .min(LOG_DAYS_MIN, `Keep the log of the control room for at least ${LOG_DAYS_MIN} days`)
       .max(DAYS_MAX)
       .nullable()
       .describe('Number of whole days (UTC) to keep in addition to today; null: indefinitely.'),

@@ -169,7 +169,15 @@ export const trafficIntervals = ['5min', '15min', '60min', 'day'] as const;
 /** Maximum number of intervals in one answer about traffic. */
 export const MAX_POINTS = 10_000;
 
-export const topics = ['events', 'sensors', 'incidents', 'watchlist', 'hits', 'alarms'] as const;
+export const topics = ['events', 'sensors', 'incidents', 'watchlist', 'hits', 'alarms', 'log'] as const;
+
+/** The kinds of entries in the log, and of what they refer to. */
+export const logKinds = ['NOTE', 'CALL', 'INSTRUCTION', 'FAULT', 'VISIT'] as const;
+export const logRefKinds = ['INCIDENT', 'SENSOR', 'LOCATION'] as const;
+/** Maximum length of an entry in the log. */
+export const MAX_LOG_TEXT = 4_000;
+
+export const shiftStates = ['OPEN', 'HANDED_OVER', 'ENDED'] as const;
 
 /** Maximum number of images in one note of an incident. */
 export const MAX_NOTE_IMAGES = 5;
@@ -264,7 +272,16 @@ export const plausibilityChecks = ['SILENT', 'STUCK', 'CHATTER', 'SPIKE', 'CLOCK
 /** What may be wrong with a hotlist. */
 export const hotlistTroubles = ['STALE', 'REFUSED', 'SOURCE'] as const;
 export const trafficMeasures = ['meanSpeed', 'v85', 'volumePerHour', 'shareOverLimit'] as const;
-export const systemParts = ['DISK', 'BACKUP', 'CLOCK', 'WEBHOOKS', 'CHANNEL', 'DUTY', 'SEAL'] as const;
+export const systemParts = [
+  'DISK',
+  'BACKUP',
+  'CLOCK',
+  'WEBHOOKS',
+  'CHANNEL',
+  'DUTY',
+  'HANDOVER',
+  'SEAL',
+] as const;
 
 /** The threshold of each part of the system if none is given: %, hours, seconds, and numbers. */
 export const SYSTEM_THRESHOLDS: Readonly<Record<(typeof systemParts)[number], number>> = {
@@ -274,5 +291,6 @@ export const SYSTEM_THRESHOLDS: Readonly<Record<(typeof systemParts)[number], nu
   WEBHOOKS: 1,
   CHANNEL: 1,
   DUTY: 1,
+  HANDOVER: 30,
   SEAL: 1,
 };

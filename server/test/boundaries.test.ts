@@ -90,7 +90,7 @@ const LAYERS: readonly (readonly string[])[] = [
   ['images', 'incidents', 'notices', 'traffic', 'watchlist', 'webhooks'],
   ['hotlists'],
   ['alarms'],
-  ['ingest', 'operations', 'reports'],
+  ['ingest', 'logbook', 'operations', 'reports'],
   ['devices'],
   ['api', 'http'],
   ['programs'],

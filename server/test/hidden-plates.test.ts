@@ -35,6 +35,9 @@ const planted = {
   listedId: '',
   hitId: '',
   importId: '',
+  logId: '',
+  openShiftId: '',
+  shiftId: '',
   image: '',
   noteImage: '',
 };
@@ -120,6 +123,10 @@ beforeAll(async () => {
   const matchers = [{ label: 'SEVERITY', values: ['LOW'] }];
   const silence = { matchers, endsAt: day(1), reason: 'Works' };
   planted.silenceId = (await gantry.ok('silences.create', silence, { token: admin })).id;
+  planted.logId = (await gantry.ok('log.add', { text: 'Hits wait' }, { token: admin })).id;
+  planted.openShiftId = (await gantry.ok('shifts.start', { desk: 'North' }, { token: admin })).id;
+  planted.shiftId = (await gantry.ok('shifts.start', { desk: 'South' }, { token: admin })).id;
+  await gantry.ok('shifts.handOver', { id: planted.shiftId }, { token: admin });
   planted.image = (await gantry.ok('events.getById', { id: planted.eventId }, { token: admin })).images[0];
   const note = { id: planted.incidentId, note: 'Seen', images: [png({ shade: 9 }).toString('base64')] };
   await gantry.ok('incidents.addNote', note, { token: admin });
@@ -205,6 +212,9 @@ const inputs = (): Partial<Record<ProcedurePath, Input>> => {
     'alarms.getById': { id: planted.alarmId },
     'alarms.acknowledge': { id: planted.alarmId },
     'silences.getById': { id: planted.silenceId },
+    'log.getById': { id: planted.logId },
+    'shifts.getById': { id: planted.shiftId },
+    'shifts.prepare': { id: planted.openShiftId },
     'reports.getAnalytics': { ...range, repeatPlatesFrom: 2 },
     'reports.getRepeatPlates': { ...range, from: 2 },
     'reports.getById': { id: planted.reportId },

@@ -156,7 +156,7 @@ describe('the examples', () => {
       // No object has the id of the example, and this machine may not be able to resolve the name of the receiver.
       const isUnknown =
         status === 404 ||
-        /(?:event|sensor|location) has this|no such (?:event|active user)|no user with the id|example\.com/i.test(
+        /(?:event|sensor|location) has this|no such (?:event|active user)|no (?:active user|user|incident) with the id|example\.com/i.test(
           message,
         );
       if (status !== 200 && !isUnknown) refused.push(`${procedure}: ${status} ${message}`);

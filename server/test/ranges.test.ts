@@ -20,6 +20,7 @@ describe('a range that ends before it starts', () => {
     ['hits.getAll', backwards],
     ['hits.getStats', { by: 'list', ...backwards }],
     ['alarms.getAll', backwards],
+    ['log.getAll', backwards],
     ['reports.getAnalytics', backwards],
     ['reports.getRepeatPlates', backwards],
     ['reports.generate', { kind: 'TRAFFIC', format: 'CSV', ...backwards }],

@@ -26,6 +26,7 @@ const NOTHING_LIMITED = {
   reports: null,
   activity: null,
   traffic: null,
+  log: null,
 };
 
 const time = createShiftedTime();
@@ -367,6 +368,7 @@ describe('retention', () => {
       activity: 0,
       traffic: 0,
       hits: 0,
+      log: 0,
     });
     await ask('releaseHold', { id: holdId });
   });
@@ -638,6 +640,7 @@ describe('images', () => {
       activity: null,
       traffic: null,
       hits: null,
+      log: null,
     };
     await gantry.pool.query(
       `UPDATE retention_runs SET beat_at = now() - interval '4 minutes' WHERE id = $1`,

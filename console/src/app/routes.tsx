@@ -1,4 +1,5 @@
 import {
+  logKinds,
   messageStatuses,
   reportFileKinds,
   reportStatuses,
@@ -58,6 +59,18 @@ const alarmsSearch = {
   endDate: moment,
   sortBy: oneOf(['firedAt', 'severity']),
   sortOrder: oneOf(sortOrders),
+};
+
+/** The query parameters of the log, named as in `log.getAll`. */
+const logSearch = {
+  search: text(200),
+  kind: oneOf(logKinds),
+  current: flag,
+  valid: flag,
+  /** The id of a shift. */
+  shiftId: text(),
+  startDate: moment,
+  endDate: moment,
 };
 
 /** The query parameters of the locations page, named as in `locations.getAll`. */
@@ -198,6 +211,20 @@ const alarms = createRoute({
   path: '/alarms',
   validateSearch: readSearch(alarmsSearch),
   component: lazyPage(() => import('../pages/alarms/alarms-page.tsx'), 'AlarmsPage', 'alarms'),
+});
+
+const log = createRoute({
+  getParentRoute: () => shell,
+  path: '/log',
+  validateSearch: readSearch(logSearch),
+  component: lazyPage(() => import('../pages/log/log-page.tsx'), 'LogPage', 'log'),
+});
+
+const shift = createRoute({
+  getParentRoute: () => shell,
+  path: '/shift',
+  validateSearch: readSearch({ shift: text() }),
+  component: lazyPage(() => import('../pages/shift/shift-page.tsx'), 'ShiftPage', 'shift', 'log'),
 });
 
 const sensors = createRoute({
@@ -402,6 +429,8 @@ export const router = createRouter({
       hotlists,
       hotlist,
       alarms,
+      log,
+      shift,
       sensors,
       sensor,
       connection,

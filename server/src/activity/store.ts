@@ -33,6 +33,8 @@ export type ActivityAction =
   | 'alarms.acknowledge'
   | `${'alarmRules' | 'policies'}.${'create' | 'update' | 'delete'}`
   | `silences.${'create' | 'end'}`
+  | 'log.correct'
+  | `shifts.${'start' | 'handOver' | 'accept' | 'close'}`
   | `webhooks.${'create' | 'update' | 'delete' | 'test' | 'redeliver'}`
   | `channels.${'create' | 'update' | 'delete' | 'test'}`
   | `contacts.${'create' | 'update' | 'delete' | 'verify' | 'sendCode'}`

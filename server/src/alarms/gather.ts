@@ -14,6 +14,7 @@ import {
   findAskedRotas,
   readBackupAge,
   readConnections,
+  readHandOverAge,
   readHits,
   readIncidents,
   readLateFollowUps,
@@ -173,6 +174,7 @@ async function readSystem(
       const onDuty = await Promise.all(asked.map((id) => personOnDuty(questions, id, now)));
       return onDuty.filter((userId) => userId === null).length;
     },
+    HANDOVER: () => readHandOverAge(questions, now),
     SEAL: async () => null,
   };
   const values = new Map<SystemPart, number | null>();

@@ -310,6 +310,7 @@ const SYSTEM_TEXTS: Readonly<Record<SystemPart, string>> = {
   WEBHOOKS: 'Deliveries of webhooks were given up',
   CHANNEL: 'A channel does not accept messages',
   DUTY: 'Nobody is on duty who should be told of an alarm',
+  HANDOVER: 'Nobody has accepted the hand-over of a shift',
   SEAL: 'A seal is broken',
 };
 

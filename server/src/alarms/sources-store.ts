@@ -199,3 +199,12 @@ export async function findAskedRotas(db: Executor): Promise<string[]> {
       SELECT FROM alarms WHERE group_id = asked.id AND state = 'FIRING' AND acknowledged_at IS NULL)`);
   return rows.map(({ id }) => id);
 }
+
+/** For how many minutes a hand-over has not been accepted; 0 if none waits. @param now Unix milliseconds */
+export async function readHandOverAge(db: Executor, now: number): Promise<number> {
+  const { rows } = await db.execute<{ since: string | null }>(
+    sql`SELECT min(handed_over_at) AS since FROM shifts WHERE ended_at IS NULL`,
+  );
+  const since = rows[0]?.since;
+  return since ? Math.max(0, Math.floor((now - Date.parse(since)) / 60_000)) : 0;
+}

@@ -14,6 +14,7 @@ import type { AppContext } from './context.ts';
 import { eventsRouter } from './events.ts';
 import { hitsRouter } from './hits.ts';
 import { incidentsRouter } from './incidents.ts';
+import { logRouter } from './log.ts';
 import { router, signedIn } from './procedures.ts';
 import { sensorsRouter } from './sensors.ts';
 import { watchlistRouter } from './watchlist.ts';
@@ -26,6 +27,7 @@ const subscriptions = {
   watchlist: { path: 'watchlist.onAlert', procedure: watchlistRouter.onAlert },
   hits: { path: 'hits.onHit', procedure: hitsRouter.onHit },
   alarms: { path: 'alarms.onChanged', procedure: alarmsRouter.onChanged },
+  log: { path: 'log.onAdded', procedure: logRouter.onAdded },
 } as const satisfies Record<Topic, object>;
 
 /** The key of the payload in the messages of each topic. */
@@ -36,6 +38,7 @@ const names: { readonly [Each in Topic]: Exclude<keyof Extract<AnyMessage, { typ
   watchlist: 'alert',
   hits: 'change',
   alarms: 'alarm',
+  log: 'entry',
 };
 
 function mayFollow({ app, actor }: SessionContext<AppContext>, each: Topic): boolean {
@@ -66,9 +69,9 @@ export const liveRouter = router({
   onAny: signedIn
     .meta({
       summary:
-        'Stream events, sensor status changes, incident changes, alerts, hits and alarms in one stream',
+        'Stream events, sensor status changes, incident changes, alerts, hits, alarms and entries of the log in one stream',
       notes:
-        'Sends what `events.onIngested`, `sensors.onStatusChanged`, `incidents.onChanged`, `watchlist.onAlert`, `hits.onHit` and `alarms.onChanged` send, without filters and in the order in which it was committed. `type` is the name of the topic; all other keys are those of the single subscriptions. A named topic is refused (FORBIDDEN) if its own subscription would be. `missed` counts messages of all topics together. Over HTTP/1.1, browsers open at most six connections to a host, and every stream occupies one: use this stream instead of several others.',
+        'Sends what `events.onIngested`, `sensors.onStatusChanged`, `incidents.onChanged`, `watchlist.onAlert`, `hits.onHit`, `alarms.onChanged` and `log.onAdded` send, without filters and in the order in which it was committed. `type` is the name of the topic; all other keys are those of the single subscriptions. A named topic is refused (FORBIDDEN) if its own subscription would be. `missed` counts messages of all topics together. Over HTTP/1.1, browsers open at most six connections to a host, and every stream occupies one: use this stream instead of several others.',
       message: anyMessage,
     })
     .input(followAnyInput)

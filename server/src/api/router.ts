@@ -12,6 +12,7 @@ import { hotlistsRouter } from './hotlists.ts';
 import { incidentsRouter } from './incidents.ts';
 import { liveRouter } from './live.ts';
 import { locationsRouter } from './locations.ts';
+import { logRouter, shiftsRouter } from './log.ts';
 import { noticesRouter } from './notices.ts';
 import { plansRouter } from './plans.ts';
 import { assignmentsRouter, pointsRouter } from './points.ts';
@@ -59,6 +60,8 @@ export const appRouter = router({
   alarmRules: alarmRulesRouter,
   policies: policiesRouter,
   silences: silencesRouter,
+  log: logRouter,
+  shifts: shiftsRouter,
   live: liveRouter,
   users: usersRouter,
   reports: reportsRouter,

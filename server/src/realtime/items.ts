@@ -2,6 +2,7 @@ import type { Alarm } from '@gantry/contract/alarms';
 import type { Event } from '@gantry/contract/events';
 import type { HitChange } from '@gantry/contract/hits';
 import type { IncidentChange } from '@gantry/contract/incidents';
+import type { LogEntry } from '@gantry/contract/log';
 import { type Topic, topic } from '@gantry/contract/realtime';
 import type { SensorStatusChange } from '@gantry/contract/sensors';
 import type { WatchlistAlert } from '@gantry/contract/watchlist';
@@ -16,6 +17,7 @@ export interface TopicPayloads {
   readonly watchlist: WatchlistAlert;
   readonly hits: HitChange;
   readonly alarms: Alarm;
+  readonly log: LogEntry;
 }
 
 /** One payload with the cursor that confirms its delivery. */
@@ -111,7 +113,7 @@ function createPortion(findEvents: FindEvents, changes: readonly Change[], last:
   };
 }
 
-/** The known selections by their topics: at most one for each non-empty set of the five topics, so 31. */
+/** The known selections by their topics: at most one for each non-empty set of the seven topics, so 127. */
 const selections = new Map<string, readonly Topic[]>();
 
 /**

@@ -28,9 +28,11 @@ export type PageNamespace =
   | 'hotlists'
   | 'incidents'
   | 'locations'
+  | 'log'
   | 'overview'
   | 'reports'
   | 'sensors'
+  | 'shift'
   | 'studies'
   | 'traffic'
   | 'watchlist';

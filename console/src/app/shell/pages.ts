@@ -15,6 +15,8 @@ export interface Page {
     | 'watchlist'
     | 'hits'
     | 'alarms'
+    | 'log'
+    | 'shift'
     | 'sensors'
     | 'locations'
     | 'traffic'
@@ -42,6 +44,8 @@ export const pages: readonly Page[] = [
   { to: '/watchlist', name: 'watchlist', icon: 'watchlist', key: 'w', permission: 'manageIncidents' },
   { to: '/hits', name: 'hits', icon: 'high', key: 'h', permission: 'manageIncidents' },
   { to: '/alarms', name: 'alarms', icon: 'alert', key: 'm', permission: 'manageIncidents' },
+  { to: '/log', name: 'log', icon: 'list', key: 'j', permission: 'manageIncidents' },
+  { to: '/shift', name: 'shift', icon: 'users', key: 'd', permission: 'manageIncidents' },
   { to: '/sensors', name: 'sensors', icon: 'sensor', key: 's' },
   { to: '/locations', name: 'locations', icon: 'location', key: 'l', feature: 'locations' },
   { to: '/traffic', name: 'traffic', icon: 'traffic', key: 't', feature: 'traffic' },

@@ -20,6 +20,7 @@ import { Icon } from '../../ui/icon.tsx';
 import { ShortcutSheet } from '../../ui/shortcut-sheet.tsx';
 import { useShortcuts } from '../../ui/shortcuts.tsx';
 import { createStored } from '../../ui/stored.ts';
+import { NewLogEntry } from './new-log-entry.tsx';
 import { pages, usePagesOfUser } from './pages.ts';
 import { TopBar } from './top-bar.tsx';
 
@@ -69,6 +70,7 @@ function SignedInShell() {
           <Outlet />
         </main>
       </div>
+      {!kiosk && <NewLogEntry />}
       <AlertMonitor />
       <Announcer />
       <ShortcutSheet />

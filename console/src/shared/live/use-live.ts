@@ -25,6 +25,7 @@ const changed: Readonly<Partial<Record<AnyMessage['type'], readonly QueryKey[]>>
   watchlist: [service.watchlist.getAlerts.pathKey()],
   hits: [service.hits.pathKey()],
   alarms: [service.alarms.pathKey()],
+  log: [service.log.pathKey(), service.shifts.pathKey()],
 };
 
 /**
@@ -37,6 +38,8 @@ const followed: readonly QueryKey[] = [
   service.watchlist.getAlerts.pathKey(),
   service.hits.pathKey(),
   service.alarms.pathKey(),
+  service.log.pathKey(),
+  service.shifts.pathKey(),
   service.events.getRecent.pathKey(),
 ];
 

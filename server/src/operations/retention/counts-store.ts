@@ -104,6 +104,14 @@ const records = {
     isDue: (cutoff: SQL) => sql`slot < ${cutoff}`,
     bytes: sql`0`,
   },
+  log: {
+    table: sql`(
+      SELECT created_at AS at FROM log_entries UNION ALL SELECT ended_at FROM shifts WHERE ended_at IS NOT NULL
+    ) AS logged`,
+    time: sql`at`,
+    isDue: (cutoff: SQL) => sql`at < ${cutoff}`,
+    bytes: sql`0`,
+  },
   activity: {
     table: sql`activity`,
     time: sql`at`,

@@ -15,6 +15,7 @@ export interface Cutoffs {
   readonly traffic: Cutoff;
   /** The day from which the days of hotlists count back; null if no hotlist limits its hits. */
   readonly hits: Cutoff;
+  readonly log: Cutoff;
 }
 
 /**
@@ -34,6 +35,7 @@ export function cutoffsOf(rules: RetentionRules, now: number, hasHitDays: boolea
     activity: cutoffAfter(rules.activity, now),
     traffic: cutoffAfter(rules.traffic, now),
     hits: cutoffAfter(hasHitDays ? 0 : null, now),
+    log: cutoffAfter(rules.log, now),
   };
 }
 

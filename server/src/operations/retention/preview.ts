@@ -45,6 +45,7 @@ export async function previewRemovals(
   const activity = await countRecordsDue(db, 'activity', due.activity);
   const traffic = await countRecordsDue(db, 'traffic', due.traffic);
   const hits = due.hits === null ? [] : await countHitsDue(db, due.hits);
+  const log = await countRecordsDue(db, 'log', due.log);
   const removals = [
     ...events,
     ...plain('images', images ?? [], true),
@@ -52,6 +53,7 @@ export async function previewRemovals(
     ...plain('activity', activity, false),
     ...plain('traffic', traffic, false),
     ...plain('hits', hits, false),
+    ...plain('log', log, false),
   ];
   const order = (each: PreviewedRemoval): string => `${each.class} ${each.month} ${each.eventType}`;
   return {
@@ -66,6 +68,7 @@ export async function previewRemovals(
       activity: sumOf(activity),
       traffic: sumOf(traffic),
       hits: sumOf(hits),
+      log: sumOf(log),
     },
     held: events.reduce((sum, { held }) => sum + held, 0),
   };

@@ -100,6 +100,28 @@ export async function removeActivityBefore(
   return rows;
 }
 
+/** Removes entries of the log of the control room that were written before a time, and shifts that ended before it. */
+export async function removeLogBefore(
+  tx: Executor,
+  cutoff: number,
+  limit: number,
+): Promise<RemovedRecords[]> {
+  // Plan: log_entries_by_creation, shifts_by_end.
+  const { rows } = await tx.execute<RemovedRecords>(sql`
+    WITH entries AS (
+      DELETE FROM log_entries WHERE id IN (
+        SELECT id FROM log_entries WHERE created_at < ${moment(cutoff)} ORDER BY created_at LIMIT ${limit}
+      ) RETURNING created_at AS at
+    ), ended AS (
+      DELETE FROM shifts WHERE id IN (
+        SELECT id FROM shifts WHERE ended_at < ${moment(cutoff)} ORDER BY ended_at LIMIT ${limit}
+      ) RETURNING ended_at AS at
+    )
+    SELECT to_char(at AT TIME ZONE 'UTC', 'YYYY-MM') AS month, count(*) AS rows, 0 AS bytes
+    FROM (SELECT at FROM entries UNION ALL SELECT at FROM ended) AS gone GROUP BY 1`);
+  return rows;
+}
+
 /** Removes reports finished before a time. Their files are removed later (reports/start.ts). */
 export async function removeReportsBefore(
   tx: Executor,

@@ -6,7 +6,12 @@ import { safeText } from '../../platform/describe-error.ts';
 import { startPeriodic } from '../../platform/periodic.ts';
 import { hasHitDays, removeHitsDue } from '../../watchlist/hits-store.ts';
 import { cutoffsOf, hasLimits, requireSmallStep, StepTooLarge } from './cutoffs.ts';
-import { type RemovedRecords, removeActivityBefore, removeReportsBefore } from './removal-store.ts';
+import {
+  type RemovedRecords,
+  removeActivityBefore,
+  removeLogBefore,
+  removeReportsBefore,
+} from './removal-store.ts';
 import { type Run, type RunParts, removeDueEvents, removeDueTraffic, removeRecorded } from './remove.ts';
 import { removeDueImages } from './remove-images.ts';
 import {
@@ -52,7 +57,7 @@ export async function executeRun(
 
 async function removeRecords(
   run: Run,
-  name: 'activity' | 'reports' | 'hits',
+  name: 'activity' | 'hits' | 'log' | 'reports',
   cutoff: number | null,
   remove: (tx: Transaction, cutoff: number, limit: number) => Promise<RemovedRecords[]>,
 ): Promise<void> {
@@ -77,6 +82,7 @@ async function removeAllDue(run: Run): Promise<void> {
   await removeRecords(run, 'reports', due.reports, removeReportsBefore);
   await removeRecords(run, 'activity', due.activity, removeActivityBefore);
   await removeRecords(run, 'hits', due.hits, removeHitsDue);
+  await removeRecords(run, 'log', due.log, removeLogBefore);
   await removeDueTraffic(run, due.traffic);
   await removeDueImages(run, due, since);
   await forgetOldDeletions(run.db);

@@ -20,6 +20,7 @@ interface SettingsRow extends Record<string, unknown> {
   reports_days: number | null;
   activity_days: number | null;
   traffic_days: number | null;
+  log_days: number | null;
   updated_at: string | null;
   updated_by: string | null;
 }
@@ -53,6 +54,7 @@ export function changedRules(rules: RetentionRules, input: RetentionInput): Rete
     reports: input.reports === undefined ? rules.reports : input.reports,
     activity: input.activity === undefined ? rules.activity : input.activity,
     traffic: input.traffic === undefined ? rules.traffic : input.traffic,
+    log: input.log === undefined ? rules.log : input.log,
   };
 }
 
@@ -62,7 +64,7 @@ export async function storeRules(tx: Executor, rules: RetentionRules, userId: st
     UPDATE retention_settings SET events_days = ${rules.events.default}::integer,
       events_by_type = ${JSON.stringify(rules.events.byType)}::jsonb, images_days = ${rules.images}::integer,
       reports_days = ${rules.reports}::integer, activity_days = ${rules.activity}::integer,
-      traffic_days = ${rules.traffic}::integer,
+      traffic_days = ${rules.traffic}::integer, log_days = ${rules.log}::integer,
       updated_at = ${timeOfUpdate()}, updated_by = ${userId}::uuid`);
 }
 
@@ -79,6 +81,7 @@ function rulesOf(row: SettingsRow): RetentionRules {
     reports: row.reports_days,
     activity: row.activity_days,
     traffic: row.traffic_days,
+    log: row.log_days,
   };
 }
 

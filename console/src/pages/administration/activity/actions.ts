@@ -81,6 +81,8 @@ export const actions = {
   alarmRules: ['create', 'update', 'delete'],
   policies: ['create', 'update', 'delete'],
   silences: ['create', 'end'],
+  log: ['correct'],
+  shifts: ['start', 'handOver', 'accept', 'close'],
   webhooks: ['create', 'update', 'delete', 'test', 'redeliver'],
   reports: ['generate', 'download', 'cancel', 'delete', 'createSchedule', 'updateSchedule', 'deleteSchedule'],
   studies: ['create', 'freeze', 'sign', 'reject', 'delete', 'export'],

@@ -15,4 +15,5 @@ export const retentionClasses = [
   'activity',
   'traffic',
   'hits',
+  'log',
 ] as const satisfies readonly RetentionClass[];

@@ -42,6 +42,7 @@ function RulesForm({ rules }: { readonly rules: RetentionSettings }) {
       reports: readRule(entered, 'reports'),
       activity: readRule(entered, 'activity'),
       traffic: readRule(entered, 'traffic'),
+      log: readRule(entered, 'log'),
     }),
     save: async (input) => {
       const preview = await api.storage.previewRetention.query(input);
@@ -53,14 +54,16 @@ function RulesForm({ rules }: { readonly rules: RetentionSettings }) {
     <form ref={form.ref} onSubmit={form.submit} className="flex flex-col gap-3">
       <p className="text-muted">{t('retention.text')}</p>
       <EventRules rules={rules.events} errorOf={form.errorOf} />
-      {(['images', 'reports', 'activity', 'traffic'] as const).map((name) => (
+      {(['images', 'reports', 'activity', 'traffic', 'log'] as const).map((name) => (
         <RuleField
           key={name}
           name={name}
           label={t(`classes.${name}`)}
           days={rules[name]}
           error={form.errorOf(name)}
-          {...((name === 'activity' || name === 'traffic') && { hint: t(`retention.${name}Hint`) })}
+          {...((name === 'activity' || name === 'traffic' || name === 'log') && {
+            hint: t(`retention.${name}Hint`),
+          })}
         />
       ))}
       {form.failure && <Failure error={form.failure} />}
