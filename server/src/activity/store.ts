@@ -47,6 +47,9 @@ export type ActivityAction =
   | `calendars.${'create' | 'delete'}`
   | 'backups.create'
   | 'counts.import'
+  | 'locations.import'
+  | 'sensors.import'
+  | 'sensors.updateMany'
   | 'images.view'
   | 'system.updateTimezoneSettings';
 

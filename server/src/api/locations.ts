@@ -1,3 +1,4 @@
+import { exportedFleet, exportFleetInput, fleetFileInput, importedFleet } from '@gantry/contract/fleet';
 import { byId } from '@gantry/contract/id';
 import {
   createLocationInput,
@@ -9,6 +10,8 @@ import {
   roadsOutput,
   updateLocationInput,
 } from '@gantry/contract/locations';
+import { exportLocations } from '../sensors/files/export.ts';
+import { importLocations } from '../sensors/files/import.ts';
 import { createLocation, deleteLocation, updateLocation } from '../sensors/locations.ts';
 import { getLocation, listLocations, listRoads } from '../sensors/locations-store.ts';
 import { allowed, pageOf, router, signedIn } from './procedures.ts';
@@ -46,6 +49,23 @@ export const locationsRouter = router({
     .input(updateLocationInput)
     .output(location)
     .mutation(({ ctx, input }) => updateLocation(ctx, input)),
+
+  import: allowed('manageSensors')
+    .meta({
+      summary: 'Add and change locations by a file',
+      notes:
+        'As `sensors.import`. Rows are recognised by `id`, or without one by `name`. Columns: `id`, `name`, `address`, `latitude`, `longitude`, `speedLimit` (km/h), `speedUnits`, `road`, `kilometre`, `direction`, `lanes`, `hasShoulder` (yes, no), `description`. A limit that changes holds from now on.',
+      weight: 50,
+    })
+    .input(fleetFileInput)
+    .output(importedFleet)
+    .mutation(({ ctx, input }) => importLocations(ctx, input)),
+
+  export: allowed('manageSensors')
+    .meta({ question: true, summary: 'Get all locations as a file', notes: '`locations.import` reads it.' })
+    .input(exportFleetInput)
+    .output(exportedFleet)
+    .query(({ ctx, input }) => exportLocations(ctx.app.db, input)),
 
   delete: allowed('manageSensors')
     .meta({ summary: 'Delete a location', notes: 'Refused while sensors are assigned to it.' })

@@ -1,3 +1,11 @@
+import {
+  exportedFleet,
+  exportFleetInput,
+  fleetFileInput,
+  importedSensors,
+  updateManyInput,
+  updateManyOutput,
+} from '@gantry/contract/fleet';
 import { byId } from '@gantry/contract/id';
 import {
   createdSensor,
@@ -25,11 +33,20 @@ import {
 } from '@gantry/contract/sensors';
 import { z } from 'zod';
 import { messagesOf } from '../rpc/messages.ts';
+import { exportSensors } from '../sensors/files/export.ts';
+import { importSensors } from '../sensors/files/import.ts';
 import { handleHeartbeat } from '../sensors/heartbeat.ts';
 import { getKeyInfo } from '../sensors/keys-store.ts';
 import { pingSensor } from '../sensors/ping.ts';
 import { getClock } from '../sensors/sensor-clocks-store.ts';
-import { createSensor, deleteSensor, revealKey, rotateKey, updateSensor } from '../sensors/service.ts';
+import {
+  createSensor,
+  deleteSensor,
+  revealKey,
+  rotateKey,
+  updateSensor,
+  updateSensors,
+} from '../sensors/service.ts';
 import { getSignsOfLife, listStatusChanges } from '../sensors/status-store.ts';
 import { getSensor, listTags } from '../sensors/store.ts';
 import { followStatusChanges, viewAllSensors, viewSensor, viewSensors } from '../sensors/view.ts';
@@ -89,6 +106,37 @@ export const sensorsRouter = router({
     .input(updateSensorInput)
     .output(sensor)
     .mutation(({ ctx, input }) => updateSensor(ctx, input)),
+
+  updateMany: allowed('manageSensors')
+    .meta({
+      summary: 'Change up to 500 sensors at once',
+      notes: 'All of them in one transaction, or none. Only the given fields change; `null` clears a field.',
+      weight: 20,
+    })
+    .input(updateManyInput)
+    .output(updateManyOutput)
+    .mutation(({ ctx, input }) => updateSensors(ctx, input)),
+
+  import: allowed('manageSensors')
+    .meta({
+      summary: 'Register and change sensors by a file',
+      notes:
+        'A table with a header (CSV or XLSX) of at most 5,000 sensors, as `sensors.export` writes it. Rows are recognised by `deviceId`. Columns: `deviceId`, `name`, `type`, `location` (the name of a location), `latitude`, `longitude`, `address`, `ipAddress`, `eventsPerMin`, `requiresHeartbeats` (yes, no), `lane`, `direction`, `model`, `serialNumber`, `tags` (separated by `;`), `description`. What has no column stays as it is, and so do sensors that the file does not contain. An empty cell clears its field; one that cannot be empty stays as it is. Begin with `dryRun`, which says what would change and what is wrong, by line. A file with an error changes nothing. The keys of new sensors are in the answer.',
+      weight: 50,
+    })
+    .input(fleetFileInput)
+    .output(importedSensors)
+    .mutation(({ ctx, input }) => importSensors(ctx, input)),
+
+  export: allowed('manageSensors')
+    .meta({
+      question: true,
+      summary: 'Get all sensors as a file',
+      notes: 'Without API keys. `sensors.import` reads it.',
+    })
+    .input(exportFleetInput)
+    .output(exportedFleet)
+    .query(({ ctx, input }) => exportSensors(ctx.app.db, input)),
 
   delete: allowed('manageSensors')
     .meta({

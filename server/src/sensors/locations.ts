@@ -15,6 +15,7 @@ import {
 } from './locations-store.ts';
 import { pastOf } from './past.ts';
 import { locationLimits } from './placements-store.ts';
+import { forgetSensors } from './service.ts';
 import type { SensorServices } from './start.ts';
 
 export function createLocation(
@@ -69,11 +70,8 @@ export async function updateLocation(
     if (concernsIngestion) await notify(tx, channels.sensors, '*');
     return updated;
   });
-  if (concernsIngestion) {
-    app.sensorKeys.forgetAll();
-    app.knownSensors.forgetAll();
-  }
-  app.publicSensors.forget();
+  if (concernsIngestion) forgetSensors(app);
+  else app.publicSensors.forget();
   return location;
 }
 

@@ -1,6 +1,15 @@
 import { randomBytes } from 'node:crypto';
+import { isDeepStrictEqual } from 'node:util';
+import { caseFold } from '@gantry/contract/case-fold';
+import type { UpdateManyInput } from '@gantry/contract/fleet';
 import { isUuid } from '@gantry/contract/id';
-import type { CreateSensorInput, RotateKeyInput, Sensor, UpdateSensorInput } from '@gantry/contract/sensors';
+import {
+  type CreateSensorInput,
+  MAX_TAGS,
+  type RotateKeyInput,
+  type Sensor,
+  type UpdateSensorInput,
+} from '@gantry/contract/sensors';
 import { recordActivity } from '../activity/store.ts';
 import type { ActorContext, Core } from '../platform/context.ts';
 import { isForeignKeyViolation, isUniqueViolation } from '../platform/database/failure.ts';
@@ -21,6 +30,7 @@ import {
   getSensor,
   getSensorLocked,
   insertSensor,
+  listSensorsLocked,
   removeFromConnections,
   updateSensorRow,
 } from './store.ts';
@@ -96,23 +106,9 @@ export async function updateSensor(
     return await changeSensor(ctx, async (tx) => {
       const before = await getSensorLocked(tx, id);
       requireLocationForm(given.locationId);
-      const changesStatus = changes.status !== undefined && changes.status !== before.status;
-      const at = changesStatus ? await timeOfChange(tx, before.id) : undefined;
-      const after = await updateSensorRow(tx, before.id, changes, at);
+      const after = await changeRow(ctx, tx, before, changes);
       if (past) await moveInPast(tx, before, locationId, past);
       else await recordMove(tx, after.id, before.locationId, after.locationId);
-      if (at !== undefined) {
-        await recordStatusChange(tx, {
-          sensorId: after.id,
-          from: before.status,
-          to: after.status,
-          reason: BY_HAND,
-          userId: actor.id,
-          at,
-        });
-        const { id: sensorId, name: sensorName, status: to } = after;
-        await publishStatus(app, tx, [{ sensorId, sensorName, from: before.status, to, at }], BY_HAND);
-      }
       const details = {
         ...nameOf(after),
         fields: givenFields(given),
@@ -125,6 +121,93 @@ export async function updateSensor(
     if (isForeignKeyViolation(error)) throw unknownLocation();
     throw error;
   }
+}
+
+/** Sets the given fields of a sensor that the transaction has locked, and announces its status if that changes. */
+async function changeRow(
+  { app, actor }: SensorContext,
+  tx: Transaction,
+  before: Sensor,
+  changes: Omit<UpdateSensorInput, 'id'>,
+): Promise<Sensor> {
+  const changesStatus = changes.status !== undefined && changes.status !== before.status;
+  const at = changesStatus ? await timeOfChange(tx, before.id) : undefined;
+  const after = await updateSensorRow(tx, before.id, changes, at);
+  if (at !== undefined) {
+    const { id: sensorId, name: sensorName, status: to } = after;
+    const change = { from: before.status, to, at };
+    await recordStatusChange(tx, { sensorId, ...change, reason: BY_HAND, userId: actor.id });
+    await publishStatus(app, tx, [{ sensorId, sensorName, ...change }], BY_HAND);
+  }
+  return after;
+}
+
+/**
+ * Sets the given fields of several sensors, all in one transaction, or none.
+ * @throws AppError `badRequest` naming the first of `ids` that is no sensor, or that would have too many tags; or when the
+ * location does not exist
+ */
+export async function updateSensors(
+  ctx: SensorContext,
+  { ids, addTags = [], removeTags = [], ...fields }: UpdateManyInput,
+): Promise<{ changed: number; same: number }> {
+  const { app, actor, caller } = ctx;
+  requireLocationForm(fields.locationId);
+  const given = givenFields({ ...fields, ...(addTags.length + removeTags.length > 0 && { tags: [] }) });
+  const wanted = [...new Set(ids)];
+  try {
+    const changed = await inTransaction(app.db, async (tx) => {
+      const sensors = await listSensorsLocked(tx, wanted);
+      const missing = ids.findIndex((id) => !sensors.some((sensor) => sensor.id === id.toLowerCase()));
+      if (missing >= 0) throw invalidInput(`ids.${missing}`, 'No sensor has this id');
+      let count = 0;
+      for (const before of sensors) {
+        const tags = changedTags(before, addTags, removeTags);
+        const after = await changeRow(ctx, tx, before, { ...fields, ...(tags && { tags }) });
+        await recordMove(tx, after.id, before.locationId, after.locationId);
+        if (isChanged(before, after)) count++;
+      }
+      await recordActivity(tx, actor.id, caller, 'sensors.updateMany', {
+        sensors: sensors.length,
+        names: sensors.slice(0, NAMED).map(({ name }) => name),
+        fields: given,
+      });
+      await notify(tx, channels.sensors, '*');
+      return count;
+    });
+    forgetSensors(app);
+    return { changed, same: wanted.length - changed };
+  } catch (error) {
+    if (isForeignKeyViolation(error)) throw unknownLocation();
+    throw error;
+  }
+}
+
+/** The number of sensors that an entry of the activity log names. */
+const NAMED = 20;
+
+/** The tags of a sensor after a change; undefined if none is asked for. @throws AppError `badRequest` for too many */
+function changedTags(
+  { name, tags }: Sensor,
+  added: readonly string[],
+  removed: readonly string[],
+): string[] | undefined {
+  if (added.length + removed.length === 0) return undefined;
+  const gone = new Set(removed.map(caseFold));
+  const kept = tags.filter((tag) => !gone.has(caseFold(tag)));
+  const known = new Set(kept.map(caseFold));
+  const all = [...kept, ...added.filter((tag) => !known.has(caseFold(tag)))];
+  if (all.length <= MAX_TAGS) return all;
+  throw invalidInput(
+    'addTags',
+    `The sensor ${JSON.stringify(name)} would have ${all.length} tags: a sensor has at most ${MAX_TAGS}`,
+  );
+}
+
+function isChanged(before: Sensor, after: Sensor): boolean {
+  const { updatedAt: _, ...was } = before;
+  const { updatedAt: __, ...is } = after;
+  return !isDeepStrictEqual(was, is);
 }
 
 /**
@@ -221,6 +304,15 @@ async function changeSensor(
   app.knownSensors.forget(sensor.id);
   app.publicSensors.forget();
   return sensor;
+}
+
+/** Makes this process read all sensors again, after many were changed. */
+export function forgetSensors(
+  app: Pick<SensorServices, 'sensorKeys' | 'knownSensors' | 'publicSensors'>,
+): void {
+  app.sensorKeys.forgetAll();
+  app.knownSensors.forgetAll();
+  app.publicSensors.forget();
 }
 
 /** 256 random bits as 64 hexadecimal characters. */

@@ -57,6 +57,18 @@ export async function getSensorLocked(tx: Executor, id: string): Promise<Sensor>
   return found(await tx.select(sensorColumns).from(sensors).where(hasId(id)).for('no key update'), 'Sensor');
 }
 
+/** As `getSensorLocked`, for those of the ids that exist, in the order of their ids. */
+export async function listSensorsLocked(tx: Executor, ids: readonly string[]): Promise<Sensor[]> {
+  const wanted = ids.filter(isUuid);
+  if (wanted.length === 0) return [];
+  return tx
+    .select(sensorColumns)
+    .from(sensors)
+    .where(inArray(sensors.id, wanted))
+    .orderBy(asc(sensors.id))
+    .for('no key update');
+}
+
 /** PostgreSQL refuses a deviceId in use (23505) and an unknown location (23503). */
 export async function insertSensor(
   db: Executor,

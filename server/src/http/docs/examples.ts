@@ -72,6 +72,9 @@ const examples: Readonly<Record<string, object>> = {
       { start: '2026-01-31T08:15:00Z', seconds: 900, direction: 'NB', lane: 1, volume: null },
     ],
   },
+  'sensors.import': { text: 'deviceId;name;type\ncam-17;Ring 1, camera 17;ANPR\n', dryRun: true },
+  'sensors.export': { format: 'XLSX' },
+  'sensors.updateMany': { ids: [ID], addTags: ['Ring 1'], requiresHeartbeats: true },
   'counts.import': {
     sensorId: ID,
     text: 'Date;Time;NB;SB\n2026-01-31;08:00;42;38\n2026-01-31;08:15;40;45\n',
@@ -87,6 +90,8 @@ const examples: Readonly<Record<string, object>> = {
   'locations.getAll': { take: 10 },
   'locations.create': { name: 'Ring 1, northbound', address: 'Ring 1', speedLimit: 50 },
   'locations.update': { id: ID, speedLimit: 30 },
+  'locations.export': { format: 'CSV' },
+  'locations.import': { text: 'name;address;speedLimit\nRing 1, northbound;Ring 1;50\n', dryRun: true },
   'points.list': { locationId: ID },
   'points.create': { locationId: ID, name: 'Ring 1, northbound', direction: 'NB', bearing: 12, lanes: 2 },
   'points.update': { id: ID, validUntil: '2026-02-01' },

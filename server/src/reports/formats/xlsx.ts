@@ -4,20 +4,19 @@ import { finished } from 'node:stream/promises';
 import { Zip, ZipDeflate } from 'fflate';
 import { AppError } from '../../platform/error.ts';
 import { createLocalTime } from '../../platform/local-time.ts';
-import type { Column, Figure, FileFormat, ReportDocument, Row } from '../document.ts';
 import {
   cellsRow,
   contentTypes,
-  createRowWriter,
   SHEET_END,
   type SheetCell,
   Styles,
   sheetFile,
   sheetStart,
   styles,
-  timeFormats,
   workbookFiles,
-} from './xlsx-parts.ts';
+} from '../../platform/workbook.ts';
+import type { Column, Figure, FileFormat, ReportDocument, Row } from '../document.ts';
+import { createRowWriter, timeFormats } from './xlsx-parts.ts';
 
 /** The level that compressors use by default. */
 const LEVEL = 6;

@@ -1,6 +1,7 @@
 import { MAX_FILE_PERIODS } from '@gantry/contract/count-files';
 import { classOfScheme } from '@gantry/contract/vehicle-classes';
 import { invalidInput } from '../../platform/error.ts';
+import { type LineError, readTable, type TableRow } from '../../platform/sheet.ts';
 import { KMH_PER_MPH } from '../speed-sample.ts';
 import {
   type Column,
@@ -24,7 +25,6 @@ import {
 } from './date-times.ts';
 import { type CellCount, Drafts } from './drafts.ts';
 import { type FileOfCounts, type FileOptions, type FilePeriod, tooLong } from './file-of-counts.ts';
-import { type LineError, readTable, type TableRow } from './table.ts';
 
 /** A header is looked for in this many rows. */
 const MAX_TITLE_ROWS = 30;

@@ -1,6 +1,6 @@
+import type { LineError } from '../../platform/sheet.ts';
 import type { Part } from './columns.ts';
 import type { FilePeriod } from './file-of-counts.ts';
-import type { LineError } from './table.ts';
 
 /** The count of a cell, with what was measured of the same direction, lane and movement. */
 export interface CellCount {

@@ -1,7 +1,7 @@
 import { type ImportCountsInput, MAX_FILE_PERIODS } from '@gantry/contract/count-files';
 import { invalidInput } from '../../platform/error.ts';
+import type { LineError } from '../../platform/sheet.ts';
 import type { Column, Part } from './columns.ts';
-import type { LineError } from './table.ts';
 
 /** A period of a file, as `counts.ingest` would take it. */
 export interface FilePeriod {

@@ -3,13 +3,13 @@ import { type CountPeriod, type IngestedPeriod, MAX_PERIODS, motorVehiclesOf } f
 import { recordActivity } from '../../activity/store.ts';
 import type { ActorContext, Core } from '../../platform/context.ts';
 import { notFound } from '../../platform/error.ts';
+import { decodeFile, type LineError } from '../../platform/sheet.ts';
 import type { SensorServices } from '../../sensors/start.ts';
 import { storePeriods } from '../periods.ts';
 import { type Column, isValue } from './columns.ts';
 import { readCsv } from './csv.ts';
 import type { FileOfCounts, FilePeriod } from './file-of-counts.ts';
 import { readPems } from './pems.ts';
-import { decodeFile, type LineError } from './table.ts';
 import { readTmg } from './tmg.ts';
 
 const READERS = { CSV: readCsv, PEMS: readPems, TMG: readTmg };

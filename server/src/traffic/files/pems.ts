@@ -1,8 +1,8 @@
 import { MAX_FILE_PERIODS } from '@gantry/contract/count-files';
+import { type LineError, readTable } from '../../platform/sheet.ts';
 import { KMH_PER_MPH } from '../speed-sample.ts';
 import { createStarts, dateOrderOf, type RowTime, timeOf, usualDistance } from './date-times.ts';
 import { type FileOfCounts, type FileOptions, type FilePeriod, tooLong } from './file-of-counts.ts';
-import { type LineError, readTable } from './table.ts';
 
 interface PemsLine {
   readonly line: number;

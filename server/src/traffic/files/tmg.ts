@@ -1,9 +1,9 @@
 import { MAX_FILE_PERIODS } from '@gantry/contract/count-files';
 import { invalidInput } from '../../platform/error.ts';
+import { type LineError, readTable, type TableRow } from '../../platform/sheet.ts';
 import { KMH_PER_MPH } from '../speed-sample.ts';
 import { createStarts, type RowTime } from './date-times.ts';
 import { type FileOfCounts, type FileOptions, type FilePeriod, tooLong } from './file-of-counts.ts';
-import { type LineError, readTable, type TableRow } from './table.ts';
 import {
   directionCodes,
   fieldsOf,

@@ -15,9 +15,9 @@ export const actions = {
   ],
   apiTokens: ['create', 'revoke'],
   users: ['create', 'update', 'delete', 'updateRole', 'resetPassword', 'resetSecondFactor', 'linkIdentity'],
-  sensors: ['create', 'update', 'delete', 'rotateKey', 'revealKey'],
+  sensors: ['create', 'update', 'updateMany', 'import', 'delete', 'rotateKey', 'revealKey'],
   connections: ['create', 'update', 'rotate', 'delete', 'replay', 'register'],
-  locations: ['create', 'update', 'delete'],
+  locations: ['create', 'update', 'import', 'delete'],
   points: ['create', 'update', 'delete'],
   assignments: ['create', 'update', 'delete'],
   events: [
