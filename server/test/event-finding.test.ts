@@ -276,13 +276,6 @@ describe('finding events', () => {
         const places = await findPlaces(db, asked);
         const locationIdOf = ({ id }: Event) => locationOf.get(id) ?? null;
         const [matches, isThere] = [matchesFilter(asked), matchesPlace(asked, places, zone, locationIdOf)];
-        const caseFolded = { ...filter, sensorTags: filter.sensorTags?.map((tag) => tag.toLowerCase()) };
-        const places = await findPlaces(db, caseFolded);
-        const locationIdOf = ({ id }: Event) => locationOf.get(id) ?? null;
-        const [matches, isThere] = [
-          matchesFilter(caseFolded),
-          matchesPlace(caseFolded, places, zone, locationIdOf),
-        ];
         for (const event of stored) {
           const seen = {
             id: event.id,

@@ -30,7 +30,6 @@ function after(state: LaneState): LaneState {
 }
 
 /** The lanes of the carriageways, drawn side by side. A click on a lane changes its state, which is recorded at once. */
-/** The lanes of the carriageways as a drawing. A click on a lane changes its state, which is recorded at once. */
 export function Lanes({ incident }: { readonly incident: IncidentDetail }) {
   const { t } = useTranslation('incidents');
   const maySet = useAllowed()(incident, 'setLanes');
