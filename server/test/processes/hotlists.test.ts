@@ -6,10 +6,11 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import type { HotlistImport, HotlistImportDetail, HotlistLookBack } from '@gantry/contract/hotlists';
 import type pg from 'pg';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { runChecks } from '../../src/operations/consistency/checks.ts';
 import { channels } from '../../src/platform/database/notify.ts';
 import { createPool } from '../../src/platform/database/pool.ts';
 import { createTestDatabase, eventually } from '../harness.ts';
-import { lengthOf } from '../test-length.ts';
+import { isLong, lengthOf } from '../test-length.ts';
 import { type ServiceProcess, spawnService, untilItServes } from './service-process.ts';
 
 // Services in processes of their own on one database, which are killed at random moments while hotlists change and reads arrive.
@@ -19,6 +20,8 @@ const EACH = 15_000;
 /** Entries of which a look-back searches several parts. */
 const SOUGHT = 6_000;
 const ROUNDS = lengthOf({ gate: 1, full: 12 });
+/** A million lines take minutes on a busy machine. */
+const SETTLED_MS = lengthOf({ gate: 120_000, full: 900_000 });
 
 const scratch = mkdtempSync(join(tmpdir(), 'gantry-hotlists-'));
 let database: Awaited<ReturnType<typeof createTestDatabase>>;
@@ -56,20 +59,23 @@ const NEW = platesOf(['BOTH', 'NEW']);
 
 const createList = async (name: string, fields: object = {}): Promise<string> =>
   (await ok<{ id: string }>('hotlists.create', { name, repeatMinutes: 0, ...fields })).id;
-const order = async (hotlistId: string, plates: readonly string[]): Promise<string> => {
+const orderFile = async (hotlistId: string, file: Buffer | string, template?: object): Promise<string> => {
   const { status, body } = await service.fetch(`/hotlists/${hotlistId}/file?name=list.csv`, {
     method: 'PUT',
     headers: { authorization: `Bearer ${token}` },
-    body: ['plate', ...plates].join('\n'),
+    body: file,
   });
   expect(status).toBe(201);
-  await ok('hotlists.stage', { importId: body.id });
+  await ok('hotlists.stage', { importId: body.id, template });
   return body.id;
 };
+const order = (hotlistId: string, plates: readonly string[]): Promise<string> =>
+  orderFile(hotlistId, ['plate', ...plates].join('\n'));
 const settled = (id: string) =>
   eventually(
     () => ok<HotlistImportDetail>('hotlists.getImport', { id }),
     ({ state }) => state !== 'STAGING' && state !== 'APPLYING',
+    SETTLED_MS,
   );
 const apply = async (importId: string, expectedVersion: number) => {
   await ok('hotlists.applyImport', { id: importId, expectedVersion, override: 'As ordered' });
@@ -140,6 +146,18 @@ const allCompared = () =>
     (left) => left === 0,
   );
 
+/** Whether lists and their hits are what a recomputation gives. */
+const expectConsistent = async () => {
+  const results = await runChecks({
+    connectionString: database.url,
+    features: ['watchlist'],
+    limit: 5,
+    onResult: () => undefined,
+  });
+  const ofHits = results.filter(({ rebuild }) => rebuild === 'hits');
+  expect(ofHits.flatMap(({ differences }) => differences)).toEqual([]);
+};
+
 /** Whether each read has one hit if its plate is of a kind in force, none if it never was, and never two. */
 const expectHits = async (hotlistId: string, kinds: readonly string[], never: readonly string[]) => {
   const { rows } = await pool.query<{ kind: string; hits: number; reads: number }>(
@@ -206,8 +224,83 @@ describe('a service that is killed while a hotlist changes', () => {
       await expectInForce(id, 3, OLD);
       await allCompared();
       await expectHits(id, ['OLD', 'BOTH'], ['NONE']);
+      await expectConsistent();
     }
   }, 1_200_000);
+
+  it.runIf(isLong)(
+    'does so with a million lines in any form',
+    async () => {
+      const [few, most] = [100_000, 900_000];
+      const first = [...platesOf(['OLD'], few), ...platesOf(['BOTH'], most)];
+      const next = [...platesOf(['BOTH'], most), ...platesOf(['NEW'], few)];
+      const columns = { number: 'plate', reason: 'reason' };
+      const id = await createList('A million');
+      const staged = async (file: Buffer, template: object) => {
+        const importId = await orderFile(id, file, template);
+        const [found, ms] = await timed(() => settled(importId));
+        expect(found).toMatchObject({ state: 'STAGED', lines: 1_000_000, invalid: 0, repeated: 0 });
+        return { importId, ms };
+      };
+      await pool.query('DELETE FROM events');
+      const inWindows = Buffer.from(
+        `plate;reason\r\n${first.map((plate) => `${plate};gest\xf6hlen`).join('\r\n')}`,
+        'latin1',
+      );
+      const one = await staged(inWindows, { encoding: 'WINDOWS-1252', delimiter: ';', columns });
+      const [applied, applyMs] = await timed(async () => settled(await apply(one.importId, 0)));
+      expect(applied).toMatchObject({ state: 'APPLIED', added: 1_000_000 });
+      await expectInForce(id, 1, first);
+      const { entries } = await ok<{ entries: object[] }>('hotlists.getEntries', {
+        hotlistId: id,
+        plate: 'OLD7',
+      });
+      expect(entries).toMatchObject([{ reason: 'gestöhlen' }]);
+
+      const fixed = Buffer.from(next.map((plate) => `${plate.padEnd(12)}gestöhlen`).join('\n'));
+      const second = await orderFile(id, fixed, {
+        layout: 'FIXED',
+        headerLines: 0,
+        columns: { number: { start: 1, length: 12 }, reason: { start: 13, length: 20 } },
+      });
+      await killWithin(one.ms);
+      await expectInForce(id, 1, first);
+      await recover();
+      const counts = { added: few, removed: few, same: most, changed: 0 };
+      expect(await settled(second)).toMatchObject({ state: 'STAGED', ...counts });
+      await allCompared();
+      await expectHits(id, ['OLD', 'BOTH'], ['NEW', 'NONE']);
+      await apply(second, 1);
+      await killWithin(applyMs / 2);
+      const { version } = await inForce(id);
+      await expectInForce(id, version ?? 0, version === 1 ? first : next);
+      await recover();
+      expect(await settled(second)).toMatchObject({ state: 'APPLIED', version: 2, ...counts });
+      await expectInForce(id, 2, next);
+      await allCompared();
+      await expectHits(id, ['BOTH', 'NEW'], ['NONE']);
+
+      const marked = Buffer.from(
+        `\uFEFFplate,reason\r\n${first.map((plate) => `${plate},lost`).join('\r\n')}\r\n`,
+      );
+      const third = await staged(marked, { columns });
+      expect(await settled(await apply(third.importId, 2))).toMatchObject({
+        version: 3,
+        changed: most,
+        added: few,
+      });
+      await expectInForce(id, 3, first);
+      const reverted = await ok<HotlistImport>('hotlists.revert', { id, version: 2 });
+      await killWithin(applyMs);
+      await recover();
+      expect(await settled(reverted.id)).toMatchObject({ state: 'APPLIED', version: 4 });
+      await expectInForce(id, 4, next);
+      await allCompared();
+      await expectHits(id, ['BOTH', 'NEW'], ['NONE']);
+      await expectConsistent();
+    },
+    3_600_000,
+  );
 
   it('leaves a look-back to another, and each read of the past is found once', async () => {
     for (let n = 0; n < 60; n++)
