@@ -18,6 +18,7 @@ const month = (activity: Partial<MonthActivity>): MonthActivity => ({
   unvisited: 0,
   sinceAnalyze: 0,
   isOurs: true,
+  lacksIndex: false,
   ...activity,
 });
 const workOf = (activity: Partial<MonthActivity>, rate: number | null, now = IN_JUNE) =>
@@ -49,6 +50,12 @@ describe('the work that is due on a partition', () => {
     expect(workOf(unvisited, QUIET, IN_JULY)).toEqual(['freeze']);
     expect(workOf(unvisited, BUSY, IN_JULY)).toEqual([]);
     expect(workOf({ unvisited: 1_000 }, QUIET, IN_JULY)).toEqual([]);
+  });
+
+  it('is to build an index that was added since, in a quiet time, when nothing else is due', () => {
+    expect(workOf({ lacksIndex: true }, QUIET)).toEqual(['index']);
+    expect(workOf({ lacksIndex: true }, BUSY)).toEqual([]);
+    expect(workOf({ lacksIndex: true, sinceVacuum: 200_000 }, QUIET)).toEqual(['vacuum']);
   });
 
   it('begins with the shortest', () => {
@@ -97,6 +104,27 @@ describe('the upkeep of partitions', () => {
         `pg_stats WHERE tablename = '${table}' AND attname = 'event_type' AND most_common_vals IS NOT NULL`,
       ),
     ).toBe(1);
+  });
+
+  it('builds an index that was added since, also after an attempt that was interrupted', async () => {
+    const { pool } = gantry;
+    const { rows } = await pool.query<{ definition: string; oid: number }>(
+      `SELECT pg_get_indexdef('events_by_passage'::regclass) AS definition, '${table}'::regclass::oid AS oid`,
+    );
+    const [{ definition, oid } = { definition: '', oid: 0 }] = rows;
+    await pool.query('DROP INDEX events_by_passage');
+    // As an interrupted attempt leaves it.
+    await pool.query(`CREATE INDEX events_by_passage_${oid} ON ${table} (created_at)`);
+    await pool.query(definition);
+    expect((await readMonthActivity(pool)).every(({ lacksIndex }) => lacksIndex)).toBe(true);
+    await eventually(
+      () => readMonthActivity(pool),
+      (months) => months.every(({ lacksIndex }) => !lacksIndex),
+    );
+    expect(
+      await gantry.count(`pg_index WHERE indexrelid = 'events_by_passage'::regclass AND indisvalid`),
+    ).toBe(1);
+    expect(await gantry.count(`pg_index WHERE indrelid = '${table}'::regclass AND NOT indisvalid`)).toBe(0);
   });
 
   it('gives way to a process that waits for a lock on the partition', async () => {

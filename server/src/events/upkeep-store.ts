@@ -18,6 +18,8 @@ export interface MonthActivity extends EventMonth {
   readonly sinceAnalyze: number;
   /** Whether autovacuum leaves stored events to this service. */
   readonly isOurs: boolean;
+  /** Whether events has an index that was added since, which the partition does not have yet. */
+  readonly lacksIndex: boolean;
 }
 
 interface ActivityRow {
@@ -30,6 +32,7 @@ interface ActivityRow {
   readonly visited: number;
   readonly since_analyze: number;
   readonly is_ours: boolean;
+  readonly lacks_index: boolean;
 }
 
 /**
@@ -38,12 +41,22 @@ interface ActivityRow {
  */
 const OURS = ['autovacuum_vacuum_insert_threshold = -1', 'autovacuum_analyze_scale_factor = 100'] as const;
 
+/** The indexes of events that a partition lacks. @param table the SQL for its oid */
+function lackingOf(table: string): string {
+  return `SELECT indexrelid::regclass::text AS name, pg_get_indexdef(indexrelid) AS definition
+    FROM pg_index AS whole WHERE indrelid = 'events'::regclass AND NOT EXISTS (
+      SELECT FROM pg_inherits JOIN pg_index AS part ON part.indexrelid = inhrelid
+      WHERE inhparent = whole.indexrelid AND part.indrelid = ${table}
+    )`;
+}
+
 const ACTIVITY = `
   SELECT partition.table, partition.bounds,
     coalesce(n_tup_ins, 0) AS inserted, greatest(n_live_tup, reltuples::bigint, 0) AS live,
     pg_relation_size(pg_class.oid) / current_setting('block_size')::int AS pages, relallvisible AS visited,
     coalesce(n_ins_since_vacuum, 0) AS since_vacuum, coalesce(n_mod_since_analyze, 0) AS since_analyze,
-    coalesce(reloptions @> '{autovacuum_vacuum_insert_threshold=-1}', false) AS is_ours
+    coalesce(reloptions @> '{autovacuum_vacuum_insert_threshold=-1}', false) AS is_ours,
+    EXISTS (${lackingOf('pg_class.oid')}) AS lacks_index
   FROM (${PARTITIONS}) AS partition
   JOIN pg_class ON pg_class.oid = to_regclass(partition.table)
   LEFT JOIN pg_stat_user_tables ON relid = pg_class.oid`;
@@ -64,10 +77,10 @@ const SMALL_SAMPLE = `SET default_statistics_target = 25`;
 
 const CHECK_WAITING_MS = 500;
 
-/** What a vacuum does besides making the space of removed rows available. */
-export type Work = 'analyze' | 'vacuum' | 'freeze';
+/** What is done with a partition: `index` builds the indexes that it lacks. */
+export type Work = 'analyze' | 'vacuum' | 'freeze' | 'index';
 
-const COMMANDS: Readonly<Record<Work, string>> = {
+const COMMANDS: Readonly<Record<Exclude<Work, 'index'>, string>> = {
   analyze: 'ANALYZE',
   vacuum: 'VACUUM (ANALYZE)',
   freeze: 'VACUUM (FREEZE, ANALYZE)',
@@ -93,6 +106,7 @@ export async function readMonthActivity(pool: Pool): Promise<MonthActivity[]> {
       unvisited: Math.max(0, row.pages - row.visited),
       sinceAnalyze: row.since_analyze,
       isOurs: row.is_ours,
+      lacksIndex: row.lacks_index,
     };
   });
 }
@@ -133,13 +147,31 @@ export async function maintain(
   try {
     await client.query(PACE);
     if (work === 'analyze') await client.query(SMALL_SAMPLE);
-    await client.query(`${COMMANDS[work]} ${table}`);
+    if (work === 'index') await buildIndexes(client, table);
+    else await client.query(`${COMMANDS[work]} ${table}`);
     return true;
   } catch (error) {
     if (interrupted) return false;
     throw error;
   } finally {
     clearInterval(timer);
+  }
+}
+
+/** Builds the indexes that a partition lacks, while events are stored in it. What an interrupted attempt left is removed. */
+async function buildIndexes(client: PoolClient, table: string): Promise<void> {
+  const { rows } = await client.query<{ name: string; definition: string; oid: number }>(
+    `SELECT name, definition, $1::regclass::oid AS oid FROM (${lackingOf('$1::regclass')}) AS lacking`,
+    [table],
+  );
+  for (const { name, definition, oid } of rows) {
+    const own = `${name}_${oid}`;
+    const columns = definition.slice(definition.indexOf(' USING '));
+    await client.query(`DROP INDEX CONCURRENTLY IF EXISTS ${own}`);
+    await client.query(`CREATE INDEX CONCURRENTLY ${own} ON ${table}${columns}`);
+    await client.query(`SET lock_timeout = '${LOCK_TIMEOUT}'`);
+    await client.query(`ALTER INDEX ${name} ATTACH PARTITION ${own}`);
+    await client.query('RESET lock_timeout');
   }
 }
 

@@ -56,17 +56,18 @@ export function dueWork(months: readonly MonthActivity[], rate: number | null, n
     .sort((a, b) => ORDER.indexOf(a.work) - ORDER.indexOf(b.work));
 }
 
-const ORDER: readonly Work[] = ['analyze', 'vacuum', 'freeze'];
+const ORDER: readonly Work[] = ['analyze', 'vacuum', 'freeze', 'index'];
 
 function dueOf(month: MonthActivity, isQuiet: boolean, now: number): Work | null {
-  const { rows, sinceVacuum, sinceAnalyze, pages, unvisited, until } = month;
+  const { rows, sinceVacuum, sinceAnalyze, pages, unvisited, until, lacksIndex } = month;
   // The share refers to the rows that existed before.
   const exceeds = (n: number, limit: typeof SOME): boolean =>
     n > limit.rows + limit.share * Math.max(0, rows - n);
   if (isQuiet && until + SETTLED_MS < now && unvisited > LEFT.pages + LEFT.share * pages) return 'freeze';
   if (isQuiet && exceeds(sinceVacuum, SOME)) return 'vacuum';
   if (sinceVacuum > TOO_MANY) return 'vacuum';
-  return exceeds(sinceAnalyze, isQuiet ? SOME : MANY) ? 'analyze' : null;
+  if (exceeds(sinceAnalyze, isQuiet ? SOME : MANY)) return 'analyze';
+  return isQuiet && lacksIndex ? 'index' : null;
 }
 
 export interface UpkeepParts {
