@@ -203,7 +203,7 @@ function isOther(imported: HotlistImport, template: HotlistTemplate, mode: Hotli
 /** What the import is, and what became of it. */
 function Summary({ imported }: { readonly imported: HotlistImport }) {
   const { t } = useTranslation('hotlists');
-  const { state, error, fileName, origin, by, at, appliedBy, appliedAt, version } = imported;
+  const { state, progress, error, fileName, origin, by, at, appliedBy, appliedAt, version } = imported;
   return (
     <>
       <p role="status">
@@ -211,6 +211,14 @@ function Summary({ imported }: { readonly imported: HotlistImport }) {
           {t(`import.states.${state}`)}
         </Badge>
       </p>
+      {progress !== null && (
+        <progress
+          max={100}
+          value={progress}
+          aria-label={t(`import.states.${state}`)}
+          className="w-40 accent-accent"
+        />
+      )}
       {error && (
         <p className="wrap-anywhere text-critical">
           <bdi>{error}</bdi>
