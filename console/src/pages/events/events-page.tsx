@@ -14,7 +14,6 @@ import { usePane } from '../../shared/url/use-pane.ts';
 import { WithDefaultView } from '../../shared/views/with-default-view.tsx';
 import { Button } from '../../ui/button.tsx';
 import { later } from '../../ui/load-code.ts';
-import { BulkBar } from './bulk/bulk-bar.tsx';
 import { useEventColumns, useEventName, useMarkColumn, useReviewColumn } from './columns.tsx';
 import { OpenEvent } from './detail/open-event.tsx';
 import { NoEvents } from './empty.tsx';
@@ -26,6 +25,8 @@ import { type ReviewedEvent, useRowStates } from './triage/row-states.ts';
 import { useTriage } from './triage/use-triage.ts';
 import { keyOfEvent, useEventList } from './use-event-list.ts';
 import { useEventFilters } from './use-filters.ts';
+
+const useBulkBar = later(async () => (await import('./bulk/bulk-bar.tsx')).BulkBar);
 
 /** The list of events, with the details of the open event in a pane. */
 export function EventsPage() {
@@ -55,6 +56,7 @@ function Events() {
     onMove: open,
   });
   const { selection, isOffered } = useEventSelection(states.rows, openId, JSON.stringify(input));
+  const BulkBar = useBulkBar(selection.selected.size > 0);
   const sort = { by: input.sortBy ?? 'timestamp', order: input.sortOrder ?? 'desc' };
   const newer = useNewer({
     enabled:
@@ -77,7 +79,7 @@ function Events() {
       {input.licensePlateNumber !== undefined && seesPlates && !isHeld && (
         <PlateReason key={input.licensePlateNumber} reason={reason} onReason={setReason} />
       )}
-      {isOffered && (
+      {isOffered && BulkBar && (
         <BulkBar
           input={input}
           reason={reason}
