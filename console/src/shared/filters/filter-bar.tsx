@@ -1,5 +1,5 @@
 import { HOUR_MS } from '@gantry/contract/durations';
-import { useQueries } from '@tanstack/react-query';
+import { useQueries, useQuery } from '@tanstack/react-query';
 import type { ReactNode } from 'react';
 import { useTranslation } from 'react-i18next';
 import { useAnchored } from '../../ui/anchored.ts';
@@ -10,6 +10,8 @@ import { CopyButton } from '../notices/copy-button.tsx';
 import { useTitle } from '../page/title.ts';
 import { rangeOfPreset } from '../range/days.ts';
 import { useToday } from '../range/range-picker.tsx';
+import { service } from '../service/service.ts';
+import { useMay, useUser } from '../session/session.ts';
 import { createEnteredTimes } from '../time/entered.ts';
 import { useTimeSettings } from '../time/zone.ts';
 import { ViewsMenu } from '../views/views-menu.tsx';
@@ -105,6 +107,16 @@ export function FilterBar({ page, filters, values, onChange, children }: FilterB
   );
 }
 
+/** The open shift of the user; undefined if there is none. */
+function useOwnShift() {
+  const { id } = useUser();
+  const { data } = useQuery({
+    ...service.shifts.getAll.queryOptions({ state: 'OPEN' }),
+    enabled: useMay('manageIncidents'),
+  });
+  return data?.shifts.find(({ lead, members }) => [lead, ...members].some((each) => each.id === id));
+}
+
 const LATEST_HOURS = { lastHour: 1, last8Hours: 8, last24Hours: 24 } as const;
 
 /** Buttons that set the start and the end of the range to a period until now, or to a day of the service's time zone. */
@@ -112,19 +124,21 @@ function Periods({ onChange }: Pick<FilterBarProps, 'onChange'>) {
   const { t } = useTranslation('common');
   const settings = useTimeSettings();
   const today = useToday();
-  const since = (hours: number) => {
+  const shift = useOwnShift();
+  const since = (time: number) => {
     const { iso } = createEnteredTimes(settings, { withTime: true });
-    onChange({ startDate: iso(Date.now() - hours * HOUR_MS), endDate: undefined });
+    onChange({ startDate: iso(time), endDate: undefined });
   };
   if (today === null) return null;
   return (
     <fieldset className="flex flex-wrap gap-2 sm:col-span-2">
       <legend className="mb-1 text-sm text-muted">{t('date.presets')}</legend>
       {(['lastHour', 'last8Hours', 'last24Hours'] as const).map((name) => (
-        <Button key={name} onClick={() => since(LATEST_HOURS[name])}>
+        <Button key={name} onClick={() => since(Date.now() - LATEST_HOURS[name] * HOUR_MS)}>
           {t(`date.${name}`)}
         </Button>
       ))}
+      {shift && <Button onClick={() => since(shift.startedAt.getTime())}>{t('date.thisShift')}</Button>}
       {(['today', 'yesterday'] as const).map((name) => (
         <Button key={name} onClick={() => onChange({ ...rangeOfPreset(name, today) })}>
           {t(`date.${name}`)}
