@@ -16,7 +16,7 @@ it('the text of a speed is put together in one place', () => {
     /\.tsx?$/.test(name),
   );
   const users = files.filter((name) =>
-    /\bt\('(?:common:)?speed'|round\(\w*\.?(?:vehicle|mean)Speed\)/.test(
+    /\bt\([`'](?:common:)?speedIn\.|round\(\w*\.?(?:vehicle|mean)Speed\)/.test(
       readFileSync(join(SOURCES, name), 'utf8'),
     ),
   );

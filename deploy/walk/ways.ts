@@ -74,6 +74,7 @@ export const WAYS: readonly (readonly [RegExp, Way])[] = [
     skip('it fills days of history, which takes minutes'),
   ],
   [/^npm run simulate -- --/, { how: 'run', instead: 'npm run simulate -- --help' }],
+  [/^gantry mail test </, { how: 'run', instead: 'npm run gantry -- mail test --help' }],
   [/^(?:npm run gateway -- try|gantry gateway)(?: |$)/, { how: 'run', instead: 'npm run gateway -- --help' }],
   [/^openssl |^sha256sum /, skip(`${ELSEWHERE}: deploy/test/release.test.ts`)],
   [/^npm test$|^npm ci && npm test$|^npm run test(:\w+)?(?: -- .*)?$/, skip('it is the test suite itself')],

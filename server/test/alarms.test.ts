@@ -105,6 +105,7 @@ it('starts with rules that are disabled, and are not added again once they are d
     ['Sensor offline', false],
     ['Hotlist stale', false],
     ['Nobody on duty', false],
+    ['Hand-over not accepted', false],
   ]);
   for (const rule of rules) {
     expect(rule.createdBy).toBeNull();
