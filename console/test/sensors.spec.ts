@@ -1,3 +1,4 @@
+import { readFileSync } from 'node:fs';
 import { expect, expectAccessible, test } from './fixtures.ts';
 
 const ANKARA = { latitude: 39.92, longitude: 32.85 };
@@ -269,4 +270,59 @@ test('what somebody else chose in the same field is named', { tag: '@long' }, as
   await expect(dialog).toHaveCount(0);
   const saved = await api.sensors.getById.query({ id });
   expect(saved).toMatchObject({ type: 'RADAR', description: 'Theirs' });
+});
+
+test('two hundred sensors are registered by a file with four clicks, and their keys are saved', async ({
+  service,
+  openAs,
+}) => {
+  const page = await openAs('ADMIN', '/');
+  const text = (type: string) =>
+    [
+      'deviceId;name;type;tags',
+      ...Array.from(
+        { length: 200 },
+        (_, n) => `fleet-${n};Fleet camera ${n};${n === 7 ? type : 'ANPR'};Fleet`,
+      ),
+    ].join('\r\n');
+  await page.getByRole('link', { name: 'Sensors', exact: true }).click();
+  await page.getByRole('button', { name: 'Import', exact: true }).click();
+  const dialog = page.getByRole('dialog', { name: 'Import sensors' });
+  const choose = (name: string, content: string) =>
+    dialog.getByLabel('File').setInputFiles({ name, mimeType: 'text/csv', buffer: Buffer.from(content) });
+  await choose('wrong.csv', text('TELESCOPE'));
+  await expect(dialog.getByText('199 new · 0 changed · 0 unchanged · 1 with errors')).toBeVisible();
+  await expect(dialog.getByRole('region', { name: 'Errors' }).getByRole('row').nth(1)).toContainText('type');
+  await expect(dialog.getByRole('button', { name: 'Apply' })).toHaveCount(0);
+  await choose('fleet.csv', text('RADAR'));
+  await expect(dialog.getByText('200 new · 0 changed · 0 unchanged · 0 with errors')).toBeVisible();
+  await expectAccessible(page);
+  const download = page.waitForEvent('download');
+  await dialog.getByRole('button', { name: 'Apply' }).click();
+  const keys = readFileSync(await (await download).path(), 'utf8')
+    .trim()
+    .split('\r\n');
+  await expect(dialog.getByText('Applied: 200 new, 0 changed')).toBeVisible();
+  expect(keys).toHaveLength(201);
+  expect(keys[1]).toMatch(/^fleet-0,Fleet camera 0,[0-9a-f]{64}$/);
+  const { total } = await service.admin.api.sensors.getAll.query({ tag: 'fleet' });
+  expect(total).toBe(200);
+
+  // The same file as a workbook changes nothing, and a changed one is shown before it is applied.
+  await dialog.getByRole('button', { name: 'Close' }).click();
+  await page.getByRole('button', { name: 'Import', exact: true }).click();
+  const saved = page.waitForEvent('download');
+  await dialog.getByRole('button', { name: 'XLSX' }).click();
+  await dialog.getByLabel('File').setInputFiles(await (await saved).path());
+  await expect(dialog.getByText(/^0 new · 0 changed/)).toBeVisible();
+  await choose('model.csv', 'deviceId,model\r\nfleet-3,X9\r\n');
+  await expect(dialog.getByText('model: – → X9')).toBeVisible();
+  await dialog.getByRole('button', { name: 'Apply' }).click();
+  await expect(dialog.getByText('Applied: 0 new, 1 changed')).toBeVisible();
+
+  for (;;) {
+    const { sensors } = await service.admin.api.sensors.getAll.query({ tag: 'fleet', take: 100 });
+    if (sensors.length === 0) break;
+    for (const { id } of sensors) await service.admin.api.sensors.delete.mutate({ id });
+  }
 });

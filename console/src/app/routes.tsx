@@ -262,7 +262,12 @@ const locations = createRoute({
   getParentRoute: () => shell,
   path: '/locations',
   validateSearch: readSearch(locationsSearch),
-  component: lazyPage(() => import('../pages/locations/locations-page.tsx'), 'LocationsPage', 'locations'),
+  component: lazyPage(
+    () => import('../pages/locations/locations-page.tsx'),
+    'LocationsPage',
+    'locations',
+    'sensors',
+  ),
 });
 
 const location = createRoute({

@@ -80,6 +80,7 @@ function Locations() {
         onClear={() => void navigate({ search: {} })}
         create={mayManage ? t('create.title') : undefined}
         onCreate={openForm}
+        imports={mayManage ? 'locations' : undefined}
         noMatch={t('empty.noMatch')}
         first={{ icon: 'location', title: t('empty.first'), text: t('empty.firstText') }}
         list={{

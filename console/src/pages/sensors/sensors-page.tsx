@@ -58,6 +58,7 @@ function Sensors() {
         onClear={() => void navigate({ search: {} })}
         create={mayManage ? t('create.title') : undefined}
         onCreate={openForm}
+        imports={mayManage ? 'sensors' : undefined}
         noMatch={t('empty.noMatch')}
         first={{
           icon: 'sensor',

@@ -1,8 +1,9 @@
-import type { ReactNode } from 'react';
+import { type ReactNode, useState } from 'react';
 import { useTranslation } from 'react-i18next';
 import { Button } from '../../ui/button.tsx';
 import { Empty, NoMatch } from '../../ui/empty.tsx';
 import type { IconName } from '../../ui/icon.tsx';
+import { later } from '../../ui/load-code.ts';
 import { useShortcuts } from '../../ui/shortcuts.tsx';
 import type { Filter, FilterValues } from '../filters/filter.ts';
 import { FilterBar } from '../filters/filter-bar.tsx';
@@ -11,6 +12,7 @@ import { PageHeader } from '../page/page-header.tsx';
 import { type Column, DataTable } from '../table/data-table.tsx';
 import type { Pages } from '../table/pages.ts';
 import { useCursor } from '../table/use-cursor.ts';
+import type { Noun } from './import-dialog.tsx';
 
 interface PlacesPageProps<Row> {
   /** The name under which views of the page are saved. */
@@ -29,6 +31,8 @@ interface PlacesPageProps<Row> {
   /** The label of the button that creates an object; undefined if the user may not create one. */
   readonly create?: string | undefined;
   readonly onCreate: () => void;
+  /** What the user may import; undefined for nothing. */
+  readonly imports?: Noun | undefined;
   /** Shown when no row matches the filters. */
   readonly noMatch: string;
   /** Shown when there are no rows at all. */
@@ -46,7 +50,7 @@ export function PlacesPage<Row>({
   ...rest
 }: PlacesPageProps<Row>) {
   const { t } = useTranslation(['map', 'common']);
-  const { list, save, map, create, onCreate, onClear, noMatch, first } = rest;
+  const { list, save, map, create, onCreate, imports, onClear, noMatch, first } = rest;
   const isMap = values.view === 'map';
   const switchView = () => change({ view: isMap ? undefined : 'map' });
   useShortcuts([
@@ -58,6 +62,7 @@ export function PlacesPage<Row>({
     <>
       <PageHeader title={title} note={note}>
         <ViewSwitch isMap={isMap} onSwitch={switchView} />
+        {imports !== undefined && <ImportButton noun={imports} />}
         {create !== undefined && (
           <Button kind="primary" icon="add" onClick={onCreate}>
             {create}
@@ -87,6 +92,20 @@ export function PlacesPage<Row>({
           }
         />
       )}
+    </>
+  );
+}
+
+const useImportDialog = later(async () => (await import('./import-dialog.tsx')).ImportDialog);
+
+function ImportButton({ noun }: { readonly noun: Noun }) {
+  const { t } = useTranslation('sensors');
+  const [isOpen, setOpen] = useState(false);
+  const ImportDialog = useImportDialog(isOpen);
+  return (
+    <>
+      <Button onClick={() => setOpen(true)}>{t('files.open')}</Button>
+      {isOpen && ImportDialog && <ImportDialog noun={noun} onClose={() => setOpen(false)} />}
     </>
   );
 }
