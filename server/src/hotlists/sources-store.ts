@@ -10,20 +10,19 @@ export interface DueSource {
   readonly state: HotlistSourceState | null;
 }
 
+type SourceRow = { [Field in keyof DueSource]: DueSource[Field] };
+
 /** The lists whose folders this process looks into, and those whose addresses are due, which it takes for their interval. */
 export async function claimSources(db: Executor): Promise<{ due: DueSource[]; any: boolean }> {
-  const { rows } = await db.execute<{
-    id: string;
-    source: HotlistSource;
-    state: HotlistSourceState | null;
-  }>(sql`
+  const { rows } = await db.execute<SourceRow>(sql`
     SELECT id, source, source_state AS state FROM hotlists WHERE source IS NOT NULL AND is_active AND deleted_at IS NULL`);
   if (rows.length === 0) return { due: [], any: false };
-  const { rows: claimed } = await db.execute<{ id: string }>(sql`
+  // A list that was created since the first statement may be claimed, too, so this one returns what it needs.
+  const { rows: claimed } = await db.execute<SourceRow>(sql`
     UPDATE hotlists SET source_due_at = now() + make_interval(mins => (source ->> 'everyMinutes')::integer)
-    WHERE source ->> 'type' = 'URL' AND is_active AND deleted_at IS NULL AND source_due_at <= now() RETURNING id`);
-  const ids = new Set(claimed.map(({ id }) => id));
-  return { due: rows.filter(({ id, source }) => source.type === 'FOLDER' || ids.has(id)), any: true };
+    WHERE source ->> 'type' = 'URL' AND is_active AND deleted_at IS NULL AND source_due_at <= now()
+    RETURNING id, source, source_state AS state`);
+  return { due: [...rows.filter(({ source }) => source.type === 'FOLDER'), ...claimed], any: true };
 }
 
 /** Whether a file of the source is being read or applied: the next one waits for it. */
