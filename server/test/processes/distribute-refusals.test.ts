@@ -107,6 +107,6 @@ describe('distributing to a cluster that is not ready', () => {
     expect(await cluster.calls()).toEqual([]);
     await cluster.client.query('SELECT pg_advisory_unlock($1)', [locks.migration]);
     await running;
-    expect(await cluster.calls()).toHaveLength(4);
+    expect(await cluster.calls()).toHaveLength(5);
   });
 });
