@@ -52,8 +52,12 @@ function createRegistry(): Registry {
         changed();
       };
     },
-    // Newest first, so that a page has precedence over the shell.
-    inOrder: () => groups.toReversed().flatMap(({ current }) => current),
+    // A page and the shell may be mounted in any order. Within a page, what was mounted last has precedence.
+    inOrder() {
+      const newest = groups.toReversed().flatMap(({ current }) => current);
+      const of = (wanted: Shortcut['scope']) => newest.filter(({ scope }) => scope === wanted);
+      return [...of('page'), ...of('everywhere')];
+    },
     subscribe(listener) {
       listeners.add(listener);
       return () => listeners.delete(listener);
