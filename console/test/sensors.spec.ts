@@ -309,10 +309,10 @@ test('two hundred sensors are registered by a file with four clicks, and their k
   expect(total).toBe(200);
 
   // The same file as a workbook changes nothing, and a changed one is shown before it is applied.
-  await dialog.getByRole('button', { name: 'Close' }).click();
+  await page.keyboard.press('Escape');
   await page.getByRole('button', { name: 'Import', exact: true }).click();
   const saved = page.waitForEvent('download');
-  await dialog.getByRole('button', { name: 'XLSX' }).click();
+  await dialog.getByRole('button', { name: 'XLSX', exact: true }).click();
   await dialog.getByLabel('File').setInputFiles(await (await saved).path());
   await expect(dialog.getByText(/^0 new · 0 changed/)).toBeVisible();
   await choose('model.csv', 'deviceId,model\r\nfleet-3,X9\r\n');

@@ -87,11 +87,12 @@ test.describe('every shortcut in the sheet does what its description says', () =
       await page.keyboard.press('Escape');
       // Every shortcut in the sheet needs an expectation in shortcuts.ts, and every expectation there a shortcut.
       expect(ofPage.toSorted()).toEqual(Object.keys(story.tries).toSorted());
-      expect(ofAll.toSorted()).toEqual([...Object.keys(everywhere), 'z'].toSorted());
+      const others = Object.entries(everywhere).filter(([keys]) => !(keys in story.tries));
+      expect(ofAll.toSorted()).toEqual([...others.map(([keys]) => keys), 'z'].toSorted());
       for (const [keys, one] of Object.entries(story.tries))
         await attempt(page, service, await story.make(service), keys, one);
       // These do not change the objects of the page, so all of them use the first ones.
-      for (const [keys, one] of Object.entries(everywhere)) await attempt(page, service, first, keys, one);
+      for (const [keys, one] of others) await attempt(page, service, first, keys, one);
       await undoes(page, service, address);
     });
   }

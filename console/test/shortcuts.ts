@@ -364,11 +364,17 @@ export const everywhere: Tries = {
     await page.keyboard.press('u');
     await expect(clock).toHaveAttribute('aria-pressed', String(was));
   },
+  // Where the page has another use for n, it is not listed here.
+  n: opens('New log entry'),
+  '⇧ n': opens('New log entry'),
   'g o': leadsTo(/:\d+\/(\?|$)/),
   'g e': leadsTo(/\/events/),
   'g i': leadsTo(/\/incidents/),
   'g w': leadsTo(/\/watchlist/),
+  'g h': leadsTo(/\/hits/),
   'g m': leadsTo(/\/alarms/),
+  'g j': leadsTo(/\/log/),
+  'g d': leadsTo(/\/shift/),
   'g s': leadsTo(/\/sensors/),
   'g l': leadsTo(/\/locations/),
   'g t': leadsTo(/\/traffic/),

@@ -8,20 +8,22 @@ export function ShortcutSheet() {
   const { t } = useTranslation('common');
   const [open, setOpen] = useState(false);
   useShortcuts([{ keys: '?', label: t('shortcuts.sheet'), scope: 'everywhere', run: () => setOpen(true) }]);
-  // If two shortcuts have the same keys, the one that was registered last applies.
-  const all = [...new Map(useAllShortcuts().map((shortcut) => [shortcut.keys, shortcut])).values()];
+  const registered = useAllShortcuts();
+  // If two shortcuts have the same keys, that of the page applies, and otherwise the one that was registered last.
+  const ofPage = byKeys(registered.filter(({ scope }) => scope === 'page'));
+  const others = byKeys(registered.filter(({ scope, keys }) => scope === 'everywhere' && !ofPage.has(keys)));
   return (
     <Dialog title={t('shortcuts.title')} open={open} onClose={() => setOpen(false)} width="wide">
       <div className="grid gap-6 sm:grid-cols-2">
-        <Group title={t('shortcuts.page')} shortcuts={all.filter(({ scope }) => scope === 'page')} />
-        <Group
-          title={t('shortcuts.everywhere')}
-          shortcuts={all.filter(({ scope }) => scope === 'everywhere')}
-        />
+        <Group title={t('shortcuts.page')} shortcuts={[...ofPage.values()]} />
+        <Group title={t('shortcuts.everywhere')} shortcuts={[...others.values()]} />
       </div>
     </Dialog>
   );
 }
+
+const byKeys = (shortcuts: readonly Shortcut[]): ReadonlyMap<string, Shortcut> =>
+  new Map(shortcuts.map((shortcut) => [shortcut.keys, shortcut]));
 
 function Group({ title, shortcuts }: { readonly title: string; readonly shortcuts: readonly Shortcut[] }) {
   if (shortcuts.length === 0) return null;
