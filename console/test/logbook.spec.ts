@@ -118,6 +118,23 @@ test('a shift is handed over and accepted with five clicks', async ({ service, o
   await expect(second.getByText('End of the story')).toBeVisible();
 });
 
+test('the filter of events offers the time since the own shift began', async ({ service, openAs }) => {
+  const page = await openAs('OPERATOR', '/shift');
+  await page.getByRole('button', { name: 'Start a shift' }).click();
+  await page.getByRole('dialog').getByRole('button', { name: 'Start a shift' }).click();
+  await expect(page.getByRole('region', { name: 'Control room' })).toContainText('Operator Tester');
+  await page.goto(`${service.url}/events`);
+  await page.getByRole('button', { name: 'Filter', exact: true }).click();
+  await page.getByRole('button', { name: 'This shift' }).click();
+  await expect(page).toHaveURL(/startDate=/);
+  const { shifts } = service.admin.api;
+  const [open] = (await shifts.getAll.query({ state: 'OPEN' })).shifts;
+  expect(new URL(page.url()).searchParams.get('startDate')).toBe(
+    `${open?.startedAt.toISOString().slice(0, 16)}`,
+  );
+  await shifts.close.mutate({ id: open?.id ?? '', reason: 'End of the story' });
+});
+
 for (const language of ['tr', 'ar'] as const)
   test(`the log and the shifts are accessible in ${language}`, { tag: '@long' }, async ({
     openAs,

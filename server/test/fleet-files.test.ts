@@ -1,9 +1,9 @@
 import { randomUUID } from 'node:crypto';
 import { describe, expect, it } from 'vitest';
 import { writeWorkbook } from '../src/platform/workbook.ts';
-import { startGantry } from './harness.ts';
+import { sharedGantry } from './harness.ts';
 
-const gantry = await startGantry();
+const gantry = await sharedGantry();
 const token = await gantry.tokenFor('ADMIN');
 const ask = (procedure: string, input: unknown = {}) => gantry.ok(procedure, input, { token });
 const refusal = (procedure: string, input: unknown) => gantry.refusal(procedure, input, { token });

@@ -58,7 +58,7 @@ describe('sensors.getAll', () => {
     await spreadCreation();
     expect(await names({ tag: 'TUNNEL' })).toEqual(['Camera 11', 'Camera 10']);
     expect(await list({ tag: 'tunnel', take: 1 })).toMatchObject({ total: 2, pageCount: 2 });
-    expect(await names({ tag: 'tunnel', search: '10' })).toEqual(['Camera 10']);
+    expect(await names({ tag: 'tunnel', search: 'camera 10' })).toEqual(['Camera 10']);
     expect(await names({ tag: '%' })).toEqual([]);
     expect(await names({ tag: ' ' })).toHaveLength(4);
     expect((await gantry.refusal('sensors.getAll', { tag: 't'.repeat(41) })).status).toBe(400);
