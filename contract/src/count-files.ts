@@ -1,21 +1,19 @@
 import { z } from 'zod';
 import { isPeriodLength, MIN_PERIOD_SECONDS } from './counts.ts';
 import { parts } from './figures.ts';
+import { fileInput, ONE_FILE, oneFile } from './file-input.ts';
 import { classScheme, direction, lane } from './movements.ts';
 import { timezoneName } from './system.ts';
 import { ONE_PLACE, onePlace, timezone, trafficPlace } from './traffic.ts';
 
 // Files with counts of intervals, as cities and makers of detectors exchange them.
 
-/** Maximum length of the text of a file, in characters, and of its bytes in base64. */
-export const MAX_FILE_LENGTH = 4_000_000;
 /** Maximum number of periods in a file: a year of quarter hours. */
 export const MAX_FILE_PERIODS = 36_000;
 /** Maximum number of errors, and of periods, that an answer lists. */
 export const MAX_LISTED = 1_000;
 
 const SECONDS = `Use a divisor of a day (86400) from ${MIN_PERIOD_SECONDS} to 86400, such as 60, 300, 900 or 3600`;
-const TOO_LONG = `A file may have ${MAX_FILE_LENGTH} characters: divide it`;
 
 export const countFileFormats = ['CSV', 'PEMS', 'TMG'] as const;
 
@@ -28,12 +26,7 @@ export const importCountsInput = z
       .describe(
         'CSV: a table with a header, separated by comma, semicolon or TAB. PEMS: lines `station, lanes, (vehicles, mph, occupancy from 0 to 1) for each lane, time`. TMG: volume, class and speed records of the Traffic Monitoring Guide of the FHWA (2022), with `|` between fields.',
       ),
-    text: z.string().max(MAX_FILE_LENGTH, TOO_LONG).optional().describe('The text of the file.'),
-    base64: z
-      .base64('Use base64')
-      .max(MAX_FILE_LENGTH, TOO_LONG)
-      .optional()
-      .describe('The bytes of the file instead, in UTF-8, UTF-16 with a byte order mark, or windows-1252.'),
+    ...fileInput('The bytes of the file instead, in UTF-8, UTF-16 with a byte order mark, or windows-1252.'),
     dryRun: z.boolean().default(false).describe('Whether to say what would be stored, and store nothing.'),
     timeZone: timezoneName
       .optional()
@@ -70,10 +63,7 @@ export const importCountsInput = z
     lane: lane.optional().describe('Of rows and columns that have none.'),
     station: z.string().max(100).optional().describe('Only lines of this station (PEMS, TMG).'),
   })
-  .refine(({ text, base64 }) => (text === undefined) !== (base64 === undefined), {
-    path: ['text'],
-    message: 'Send the file as text or as base64',
-  });
+  .refine(oneFile, ONE_FILE);
 export type ImportCountsInput = z.infer<typeof importCountsInput>;
 
 const part = { direction: parts.direction, lane: parts.lane, movement: parts.movement };

@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { fileInput, ONE_FILE, oneFile } from './file-input.ts';
 import { id } from './id.ts';
 import { MAX_TAGS, sensorStatus, updateSensorInput } from './sensors.ts';
 
@@ -8,20 +9,11 @@ import { MAX_TAGS, sensorStatus, updateSensorInput } from './sensors.ts';
 export const MAX_FLEET_ROWS = 5_000;
 /** Maximum number of rows, and of errors, that an answer lists. */
 export const MAX_LISTED_ROWS = 1_000;
-/** Maximum length of a file, in characters of its text or of its base64. */
-const MAX_LENGTH = 4_000_000;
-const TOO_LONG = `A file may have ${MAX_LENGTH} characters: divide it`;
-
 export const fleetFileInput = z
   .object({
-    text: z.string().max(MAX_LENGTH, TOO_LONG).optional().describe('The text of a CSV file.'),
-    base64: z
-      .base64('Use base64')
-      .max(MAX_LENGTH, TOO_LONG)
-      .optional()
-      .describe(
-        'The bytes of the file instead: XLSX, or CSV in UTF-8, UTF-16 with a byte order mark, or windows-1252.',
-      ),
+    ...fileInput(
+      'The bytes of the file instead: XLSX, or CSV in UTF-8, UTF-16 with a byte order mark, or windows-1252.',
+    ),
     dryRun: z.boolean().default(false).describe('Whether to say what would change, and change nothing.'),
     expected: z
       .string()
@@ -31,10 +23,7 @@ export const fleetFileInput = z
         '`fingerprint` of a dry run: the file is applied only if it would still change the same (CONFLICT).',
       ),
   })
-  .refine(({ text, base64 }) => (text === undefined) !== (base64 === undefined), {
-    path: ['text'],
-    message: 'Send the file as text or as base64',
-  });
+  .refine(oneFile, ONE_FILE);
 export type FleetFileInput = z.infer<typeof fleetFileInput>;
 
 const line = z.number().describe('Number of the line in the file, from 1.');
