@@ -1,6 +1,9 @@
+import { MINUTE_MS } from '@gantry/contract/durations';
 import { isUuid } from '@gantry/contract/id';
+import type { IncidentWork } from '@gantry/contract/incident-work';
 import type { PlanStep } from '@gantry/contract/plan-steps';
 import type { CreatePlanInput, Plan, UpdatePlanInput } from '@gantry/contract/plans';
+import type { NameOf } from '../accounts/names-store.ts';
 import { recordActivity } from '../activity/store.ts';
 import { rankOf } from '../events/severity.ts';
 import type { ActorContext } from '../platform/context.ts';
@@ -10,15 +13,18 @@ import { given, givenFields } from '../platform/given.ts';
 import {
   deletePlanRow,
   findMissingAgencies,
+  findPlanOf,
   getPlanRow,
   insertPlan,
   listPlanRows,
+  listStepRows,
   lockPlan,
   type PlanRow,
   showPlans,
   updatePlanRow,
 } from './plans-store.ts';
 import { requirePlaces } from './references-store.ts';
+import type { IncidentRow } from './store.ts';
 
 // The registry of response plans. Incidents keep the version of a plan that they got.
 
@@ -110,4 +116,32 @@ async function requireReferences(tx: Transaction, { locationIds, steps }: Refere
     ...(locationIds && { locationIds: [...new Set(locationIds.map((id) => id.toLowerCase()))] }),
     ...(steps && { steps: lower }),
   };
+}
+
+/** The plan of an incident with what was done, as the API returns it. */
+export async function viewPlanOf(
+  db: Executor,
+  { id, openedAt }: IncidentRow,
+): Promise<{ show: (nameOf: NameOf) => IncidentWork['plan']; people: string[] }> {
+  const plan = await findPlanOf(db, id);
+  if (!plan) return { show: () => null, people: [] };
+  const rows = await listStepRows(db, id, plan);
+  const byKey = new Map(rows.map((row) => [row.key, row]));
+  const show = (nameOf: NameOf) => ({
+    planId: plan.planId,
+    version: plan.version,
+    name: plan.name,
+    steps: plan.steps.map((step) => {
+      const row = byKey.get(step.key);
+      return {
+        ...step,
+        state: row?.state ?? ('OPEN' as const),
+        reason: row?.reason ?? null,
+        by: nameOf(row?.userId ?? null),
+        at: row ? new Date(row.at) : null,
+        dueAt: step.dueMinutes === null ? null : new Date(openedAt.getTime() + step.dueMinutes * MINUTE_MS),
+      };
+    }),
+  });
+  return { show, people: rows.map(({ userId }) => userId) };
 }

@@ -21,7 +21,7 @@ import { given } from '../platform/given.ts';
 import { resolveTime } from '../platform/time.ts';
 import { listCalled, showCalled } from './agencies-store.ts';
 import { changeIncident, type IncidentContext, requireAllowed } from './change.ts';
-import { viewPlanOf } from './plan-view.ts';
+import { viewPlanOf } from './plans.ts';
 import { type IncidentFields, type IncidentRow, incidentOf, lockIncident } from './store.ts';
 import {
   type Conflicts,

@@ -154,18 +154,17 @@ export async function updateSensors(
   const { app, actor, caller } = ctx;
   requireLocationForm(fields.locationId);
   const given = givenFields({ ...fields, ...(addTags.length + removeTags.length > 0 && { tags: [] }) });
-  const wanted = [...new Set(ids)];
   try {
-    const changed = await inTransaction(app.db, async (tx) => {
-      const sensors = await listSensorsLocked(tx, wanted);
+    const counts = await inTransaction(app.db, async (tx) => {
+      const sensors = await listSensorsLocked(tx, ids);
       const missing = ids.findIndex((id) => !sensors.some((sensor) => sensor.id === id.toLowerCase()));
       if (missing >= 0) throw invalidInput(`ids.${missing}`, 'No sensor has this id');
-      let count = 0;
+      let changed = 0;
       for (const before of sensors) {
         const tags = changedTags(before, addTags, removeTags);
         const after = await changeRow(ctx, tx, before, { ...fields, ...(tags && { tags }) });
         await recordMove(tx, after.id, before.locationId, after.locationId);
-        if (isChanged(before, after)) count++;
+        if (isChanged(before, after)) changed++;
       }
       await recordActivity(tx, actor.id, caller, 'sensors.updateMany', {
         sensors: sensors.length,
@@ -173,10 +172,10 @@ export async function updateSensors(
         fields: given,
       });
       await notify(tx, channels.sensors, '*');
-      return count;
+      return { changed, same: sensors.length - changed };
     });
     forgetSensors(app);
-    return { changed, same: wanted.length - changed };
+    return counts;
   } catch (error) {
     if (isForeignKeyViolation(error)) throw unknownLocation();
     throw error;

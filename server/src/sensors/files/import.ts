@@ -34,7 +34,13 @@ import {
   readFleetFile,
   requireApplicable,
 } from './plan.ts';
-import { findSensorItems, listLocationItems, locationsByName, type StoredSensorItem } from './store.ts';
+import {
+  byName,
+  findSensorItems,
+  listLocationItems,
+  listLocationNames,
+  type StoredSensorItem,
+} from './store.ts';
 
 type FleetContext = ActorContext<Core & SensorServices>;
 
@@ -56,7 +62,7 @@ export async function importSensors(ctx: FleetContext, input: FleetFileInput): P
     return { ...describePlan(file, plan, true), keys: [] };
   }
   try {
-    const { plan, keys } = await inTransaction(app.db, async (tx) => {
+    const imported = await inTransaction(app.db, async (tx) => {
       const plan = planFleet(await sensorKind(tx, givens, true), file);
       requireApplicable(plan, input.expected);
       const keys: ImportedSensors['keys'] = [];
@@ -64,12 +70,14 @@ export async function importSensors(ctx: FleetContext, input: FleetFileInput): P
         if (row.result === 'NEW') keys.push(await register(tx, actor.id, row.input));
         else if (row.result === 'CHANGED') await change(tx, row.item, row.input);
       }
-      await recordActivity(tx, actor.id, caller, 'sensors.import', countsOf(plan.rows));
+      const applied = describePlan(file, plan, false);
+      const { created, changed } = applied;
+      await recordActivity(tx, actor.id, caller, 'sensors.import', { created, changed });
       await notify(tx, channels.sensors, '*');
-      return { plan, keys };
+      return { ...applied, keys };
     });
     forgetSensors(app);
-    return { ...describePlan(file, plan, false), keys };
+    return imported;
   } catch (error) {
     if (!isUniqueViolation(error)) throw error;
     throw new AppError(
@@ -112,7 +120,7 @@ export async function importLocations(ctx: FleetContext, input: FleetFileInput):
   if (input.dryRun) {
     return describePlan(file, planFleet(locationKind(await listLocationItems(app.db)), file), true);
   }
-  const plan = await inTransaction(app.db, async (tx) => {
+  const imported = await inTransaction(app.db, async (tx) => {
     const plan = planFleet(locationKind(await listLocationItems(tx, true)), file);
     requireApplicable(plan, input.expected);
     for (const row of plan.rows) {
@@ -123,17 +131,14 @@ export async function importLocations(ctx: FleetContext, input: FleetFileInput):
         await locationLimits.record(tx, id, row.item.speedLimit, speedLimit);
       }
     }
-    await recordActivity(tx, actor.id, caller, 'locations.import', countsOf(plan.rows));
+    const applied = describePlan(file, plan, false);
+    const { created, changed } = applied;
+    await recordActivity(tx, actor.id, caller, 'locations.import', { created, changed });
     await notify(tx, channels.sensors, '*');
-    return plan;
+    return applied;
   });
   forgetSensors(app);
-  return describePlan(file, plan, false);
-}
-
-function countsOf(rows: readonly { readonly result: string }[]): { created: number; changed: number } {
-  const countOf = (wanted: string): number => rows.filter(({ result }) => result === wanted).length;
-  return { created: countOf('NEW'), changed: countOf('CHANGED') };
+  return imported;
 }
 
 /** The fields of the API that a row says as they are, if the file has their columns. */
@@ -143,12 +148,7 @@ function takeOver(row: Given, names: readonly string[]): Record<string, CellValu
 
 /** The fields of the API that cannot be empty: an empty cell leaves them as they are. */
 function takeOverGiven(row: Given, names: readonly string[]): Record<string, CellValue> {
-  return Object.fromEntries(
-    names.flatMap((name) => {
-      const value = row.get(name) ?? null;
-      return value === null ? [] : [[name, value]];
-    }),
-  );
+  return Object.fromEntries(Object.entries(takeOver(row, names)).filter(([, value]) => value !== null));
 }
 
 /**
@@ -183,7 +183,7 @@ const SENSOR_MUST = ['name', 'type', 'eventsPerMin', 'requiresHeartbeats'];
 async function sensorKind(db: Executor, rows: readonly Given[], locks: boolean): Promise<SensorKind> {
   const deviceIds = rows.flatMap((row) => row.get('deviceId') ?? []) as string[];
   const items = new Map((await findSensorItems(db, deviceIds, locks)).map((item) => [item.deviceId, item]));
-  const places = await locationsByName(db, locks);
+  const places = byName(await listLocationNames(db, locks));
   const locationOf = (row: Given): { locationId?: string | null } | Flaw => {
     if (!row.has('location')) return {};
     const name = row.get('location') as string | null;
@@ -241,8 +241,7 @@ const LOCATION_MUST = ['name', 'address'];
 
 function locationKind(all: readonly LocationItem[]): LocationKind {
   const byId = new Map(all.map((item) => [item.id, item]));
-  const byName = new Map<string, LocationItem[]>();
-  for (const item of all) byName.set(caseFold(item.name), [...(byName.get(caseFold(item.name)) ?? []), item]);
+  const named = byName(all);
   return {
     key: 'name',
     create: createLocationInput,
@@ -256,7 +255,7 @@ function locationKind(all: readonly LocationItem[]): LocationKind {
           ? { item }
           : { column: 'id', message: 'No location has this id: leave it empty for a new one' };
       }
-      const [item, other] = byName.get(caseFold(name ?? '')) ?? [];
+      const [item, other] = named.get(caseFold(name ?? '')) ?? [];
       return other
         ? { column: 'name', message: `Several locations have this name: add a column id to tell them apart` }
         : { item: item ?? null };

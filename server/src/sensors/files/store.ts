@@ -80,20 +80,29 @@ export async function listLocationItems(db: Executor, locks = false): Promise<Lo
   return locks ? found.for('no key update') : found;
 }
 
-/** The locations by name without regard to case. @param locks whether none of them can be deleted until the transaction ends */
-export async function locationsByName(
+/** Items by name without regard to case; several may have the same. */
+export function byName<Item extends { readonly name: string }>(
+  items: readonly Item[],
+): ReadonlyMap<string, readonly Item[]> {
+  const groups = new Map<string, Item[]>();
+  for (const item of items) {
+    const key = caseFold(item.name);
+    const group = groups.get(key);
+    if (group) group.push(item);
+    else groups.set(key, [item]);
+  }
+  return groups;
+}
+
+/** The names of all locations. @param locks whether none of them can be deleted until the transaction ends */
+export async function listLocationNames(
   db: Executor,
   locks: boolean,
-): Promise<ReadonlyMap<string, readonly { readonly id: string; readonly name: string }[]>> {
+): Promise<{ readonly id: string; readonly name: string }[]> {
   const found = db
     .select({ id: locations.id, name: locations.name })
     .from(locations)
     .orderBy(asc(locations.id))
     .$dynamic();
-  const byName = new Map<string, { readonly id: string; readonly name: string }[]>();
-  for (const location of await (locks ? found.for('key share') : found)) {
-    const key = caseFold(location.name);
-    byName.set(key, [...(byName.get(key) ?? []), location]);
-  }
-  return byName;
+  return locks ? found.for('key share') : found;
 }
