@@ -4,11 +4,13 @@ import { keepPreviousData, useQuery } from '@tanstack/react-query';
 import { Link, useParams, useRouter } from '@tanstack/react-router';
 import { useRef } from 'react';
 import { useTranslation } from 'react-i18next';
+import { useNotices } from '../../shared/notices/notices.tsx';
 import { NotAllowed } from '../../shared/page/page-failure.tsx';
 import { PageHeader } from '../../shared/page/page-header.tsx';
 import { Loaded } from '../../shared/page/resource-page.tsx';
 import { PlatesHidden } from '../../shared/service/plates.tsx';
-import { service } from '../../shared/service/service.ts';
+import { downloadReport } from '../../shared/service/report-file.ts';
+import { api, service } from '../../shared/service/service.ts';
 import { useMay } from '../../shared/session/session.ts';
 import { IncidentStatusBadge, SeverityBadge } from '../../shared/status/badges.tsx';
 import { useIncidentTitle } from '../../shared/status/incident-title.ts';
@@ -29,7 +31,6 @@ import { Checklist } from './work/checklist.tsx';
 import { Facts } from './work/facts.tsx';
 import { Lanes } from './work/lanes.tsx';
 import { TimesStrip } from './work/times-strip.tsx';
-import { useSituationReport } from './work/use-report.ts';
 
 /** The page of one incident: its details, timeline, attached events, and actions. */
 export function IncidentPage() {
@@ -185,4 +186,25 @@ function IncidentActions({ incident, commands }: IncidentActionsProps) {
       {items.length > 0 && <Menu trigger={<Button icon="menu">{t('actions.more')}</Button>} items={items} />}
     </>
   );
+}
+
+/** Returns a function that has the situation report of an incident made, and downloads it. */
+function useSituationReport(): (incident: Incident) => Promise<void> {
+  const { t } = useTranslation('incidents');
+  const { say, sayFailure } = useNotices();
+  return async ({ id, openedAt }) => {
+    try {
+      const report = await api.reports.generate.mutate({
+        kind: 'INCIDENT_CHRONOLOGY',
+        format: 'PDF',
+        startDate: openedAt,
+        endDate: new Date(Math.max(Date.now(), openedAt.getTime())),
+        filters: { incidentId: id },
+      });
+      say(t('report.making'));
+      await downloadReport(report, 'report.pdf');
+    } catch (error) {
+      sayFailure(error);
+    }
+  };
 }

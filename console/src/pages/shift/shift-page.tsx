@@ -4,20 +4,24 @@ import { useQuery } from '@tanstack/react-query';
 import { useNavigate, useSearch } from '@tanstack/react-router';
 import { useState } from 'react';
 import { useTranslation } from 'react-i18next';
+import { useForm } from '../../shared/form/form.ts';
+import { FormDialog } from '../../shared/form/form-dialog.tsx';
+import { readLogAgain } from '../../shared/log/read-again.ts';
 import { NotAllowed } from '../../shared/page/page-failure.tsx';
 import { PageHeader } from '../../shared/page/page-header.tsx';
 import { Failure } from '../../shared/service/failure.tsx';
-import { service } from '../../shared/service/service.ts';
+import { api, service } from '../../shared/service/service.ts';
 import { useMay } from '../../shared/session/session.ts';
 import { Moment } from '../../shared/time/moment.tsx';
 import { Badge } from '../../ui/badge.tsx';
 import { Button } from '../../ui/button.tsx';
 import { classes } from '../../ui/classes.ts';
 import { Empty } from '../../ui/empty.tsx';
+import { Field } from '../../ui/field.tsx';
 import { LinkButton } from '../../ui/links.tsx';
 import { Skeleton } from '../../ui/skeleton.tsx';
+import { People, peopleIn } from './people.tsx';
 import { ShiftPanel } from './shift-panel.tsx';
-import { StartDialog } from './start-dialog.tsx';
 
 /** What others do appears within this time, in milliseconds. */
 const POLL_MS = 10_000;
@@ -130,5 +134,30 @@ function ShiftList({ label, shifts, shownId, onShow }: ShiftListProps) {
         ))}
       </ul>
     </section>
+  );
+}
+
+interface StartDialogProps {
+  readonly onClose: () => void;
+  readonly onStarted: (shift: Shift) => void;
+}
+
+/** A form that starts a shift. */
+function StartDialog({ onClose, onStarted }: StartDialogProps) {
+  const { t } = useTranslation('shift');
+  const form = useForm({
+    keep: null,
+    read: (entered) => ({ desk: entered.text('desk') || undefined, memberIds: peopleIn(entered) }),
+    save: (input) => api.shifts.start.mutate(input),
+    onSuccess: (shift) => {
+      readLogAgain();
+      onStarted(shift);
+    },
+  });
+  return (
+    <FormDialog title={t('start')} form={form} onClose={onClose} action={t('start')}>
+      <Field label={t('desk')} name="desk" hint={t('deskHint')} maxLength={50} error={form.errorOf('desk')} />
+      <People />
+    </FormDialog>
   );
 }

@@ -7,7 +7,7 @@ import { useTranslation } from 'react-i18next';
 import { useForm } from '../../../../shared/form/form.ts';
 import { ConfirmDialog, FormDialog } from '../../../../shared/form/form-dialog.tsx';
 import { useNotices } from '../../../../shared/notices/notices.tsx';
-import { downloadFile } from '../../../../shared/service/files.ts';
+import { downloadReport } from '../../../../shared/service/report-file.ts';
 import { api, service } from '../../../../shared/service/service.ts';
 import { useMay, useUser } from '../../../../shared/session/session.ts';
 import { Button } from '../../../../ui/button.tsx';
@@ -155,23 +155,17 @@ function RejectDialog({ study: { id, title }, onClose }: StudyProps & { readonly
   );
 }
 
-/** How often it is asked whether a file is ready, in milliseconds. */
-const POLL_MS = 700;
-
 /** The documents of a study: a printed one, a workbook with its methods, and the data of its hash. */
 export function StudyFiles({ study: { id } }: StudyProps) {
   const { t } = useTranslation('studies');
   const { sayFailure } = useNotices();
   const save = useMutation({
-    mutationFn: async (format: (typeof reportFormats)[number]) => {
-      let file = await api.studies.export.mutate({ id, format });
-      while (file.status === 'QUEUED' || file.status === 'RUNNING') {
-        await new Promise((resolve) => setTimeout(resolve, POLL_MS));
-        file = await api.reports.getById.query({ id: file.id });
-      }
-      if (file.url === null) throw new Error(file.error ?? t('signing.files.failed'));
-      await downloadFile(file.url, file.fileName ?? `study.${format.toLowerCase()}`);
-    },
+    mutationFn: async (format: (typeof reportFormats)[number]) =>
+      downloadReport(
+        await api.studies.export.mutate({ id, format }),
+        `study.${format.toLowerCase()}`,
+        t('signing.files.failed'),
+      ),
     onError: sayFailure,
   });
   return (
