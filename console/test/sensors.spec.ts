@@ -323,6 +323,6 @@ test('two hundred sensors are registered by a file with four clicks, and their k
   for (;;) {
     const { sensors } = await service.admin.api.sensors.getAll.query({ tag: 'fleet', take: 100 });
     if (sensors.length === 0) break;
-    for (const { id } of sensors) await service.admin.api.sensors.delete.mutate({ id });
+    await Promise.all(sensors.map(({ id }) => service.admin.api.sensors.delete.mutate({ id })));
   }
 });

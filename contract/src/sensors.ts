@@ -1,6 +1,9 @@
 import { z } from 'zod';
+import { plainDate } from './calendars.ts';
 import { caseFold } from './case-fold.ts';
 import { coordinates, coordinatesInput } from './coordinates.ts';
+import { checkCorridor, corridor } from './corridors.ts';
+import { faultState } from './faults.ts';
 import { id } from './id.ts';
 import { lane } from './movements.ts';
 import { pageTotals, paging, sortOrder } from './page.ts';
@@ -9,7 +12,14 @@ import { showsPlate } from './plate-fields.ts';
 import { messagesOf, resumable } from './realtime.ts';
 import { editableText, optionalText, searchText, text, trimmedText } from './text.ts';
 import { timeInput } from './time.ts';
-import { clockHints, clockStates, pointDirections, sensorStatuses, sensorTypes } from './values.ts';
+import {
+  clockHints,
+  clockStates,
+  eventTypes,
+  pointDirections,
+  sensorStatuses,
+  sensorTypes,
+} from './values.ts';
 
 export const sensorType = z.enum(sensorTypes);
 export type SensorType = z.infer<typeof sensorType>;
@@ -37,6 +47,9 @@ export const API_KEY = /^[0-9a-f]{64}$/;
 export const apiKeyInput = z.string().max(1000);
 
 const LANE = 'The number or name of the lane that it covers.';
+const MAKE = 'Who made it.';
+const WARRANTY = 'The last day of its warranty: YYYY-MM-DD.';
+const CERTIFICATES = 'Where its certificates are kept: words, or a link that begins with https://.';
 
 /** A sensor with all its fields, as returned by `sensors.getById`. */
 export const sensor = z.object({
@@ -59,8 +72,11 @@ export const sensor = z.object({
   locationId: z.string().nullable(),
   lane: z.union([z.number(), z.string()]).nullable().describe(LANE),
   direction: z.enum(pointDirections).nullable().describe('The direction of travel that it covers.'),
+  make: z.string().nullable().describe(MAKE),
   model: z.string().nullable(),
   serialNumber: z.string().nullable(),
+  warrantyUntil: z.string().nullable().describe(WARRANTY),
+  certificatePlace: z.string().nullable().describe(CERTIFICATES),
   tags: z.array(z.string()),
   lastHeartbeat: z.date().nullable(),
   lastCommunication: z.date().nullable(),
@@ -74,6 +90,9 @@ export type Sensor = z.infer<typeof sensor>;
 export const listedSensor = sensor.omit({
   lane: true,
   direction: true,
+  make: true,
+  warrantyUntil: true,
+  certificatePlace: true,
   model: true,
   serialNumber: true,
   tags: true,
@@ -129,6 +148,16 @@ const sensorDirection = z
   .enum(pointDirections, `Use ${pointDirections.join(', ')}`)
   .describe('The direction of travel that it covers: NB is travelling north.');
 
+const WARRANTY_DATE = 'Use a date from 1970-01-01 to 2199-12-31';
+const warrantyUntil = plainDate.refine((date) => date >= '1970-01-01' && date <= '2199-12-31', WARRANTY_DATE);
+
+/** Maximum length of a make or a model, in characters. */
+const MODEL_MAX = 100;
+const CERTIFICATES_MAX = 500;
+const isLinkOrWords = (place: string | null | undefined): boolean =>
+  !place || !/^[a-z][a-z\d+.-]{0,20}:\/\//i.test(place) || (/^https:/i.test(place) && URL.canParse(place));
+const USE_HTTPS = 'Use a link that begins with https://, or say in words where they are';
+
 export const createSensorInput = z.object({
   name: sensorName,
   deviceId: trimmedText(50, 3),
@@ -144,14 +173,32 @@ export const createSensorInput = z.object({
     .transform((value) => value ?? null)
     .describe(LANE),
   direction: sensorDirection.nullish().transform((value) => value ?? null),
-  model: optionalText(100),
+  make: optionalText(MODEL_MAX).describe(MAKE),
+  model: optionalText(MODEL_MAX),
   serialNumber: optionalText(100),
+  warrantyUntil: warrantyUntil
+    .nullish()
+    .transform((value) => value ?? null)
+    .describe(WARRANTY),
+  certificatePlace: optionalText(CERTIFICATES_MAX).refine(isLinkOrWords, USE_HTTPS).describe(CERTIFICATES),
   tags: tags.nullish().transform((value) => value ?? []),
 });
 export type CreateSensorInput = z.infer<typeof createSensorInput>;
 
-export const updateSensorInput = z.object({
-  id,
+/** Why a status is set by hand, for its history. */
+export const statusReason = editableText(500).describe(
+  'With `status`: why it is set, for the status history and the activity log.',
+);
+/** Whether a reason, if there is one, is for a status. */
+export const isReasonOfStatus = (given: { status?: unknown; reason?: string | null | undefined }): boolean =>
+  !given.reason || given.status !== undefined;
+export const REASON_ALONE = {
+  path: ['reason'],
+  message: 'A reason is for a change of the status: give the status, too',
+};
+
+/** The fields of a sensor that an update may set. */
+export const updateFields = {
   name: sensorName.optional(),
   type: sensorType.optional(),
   status: sensorStatus.optional(),
@@ -173,10 +220,16 @@ export const updateSensorInput = z.object({
   requiresHeartbeats: requiresHeartbeats.optional(),
   lane: lane.nullable().optional().describe(LANE),
   direction: sensorDirection.nullable().optional(),
-  model: editableText(100),
+  make: editableText(MODEL_MAX).describe(MAKE),
+  model: editableText(MODEL_MAX),
   serialNumber: editableText(100),
+  warrantyUntil: warrantyUntil.nullable().optional().describe(WARRANTY),
+  certificatePlace: editableText(CERTIFICATES_MAX).refine(isLinkOrWords, USE_HTTPS).describe(CERTIFICATES),
   tags: tags.optional().describe('Replaces the tags as a whole.'),
-});
+};
+export const updateSensorInput = z
+  .object({ ...updateFields, id, reason: statusReason })
+  .refine(isReasonOfStatus, REASON_ALONE);
 export type UpdateSensorInput = z.infer<typeof updateSensorInput>;
 
 export const listSensorsInput = z
@@ -187,13 +240,85 @@ export const listSensorsInput = z
     status: sensorStatus.optional(),
     locationId: id.optional().describe('Only sensors at this location.'),
     tag: searchText(TAG_MAX).describe('Only sensors with this tag, ignoring case.'),
-    sortBy: z.enum(['name', 'type', 'status', 'createdAt', 'lastHeartbeat']).default('createdAt'),
+    make: searchText(MODEL_MAX).describe('Only sensors of this make, ignoring case.'),
+    model: searchText(MODEL_MAX).describe('Only sensors of this model, ignoring case.'),
+    ...corridor,
+    hasFault: z
+      .boolean()
+      .optional()
+      .describe('true: only sensors with a fault that is not repaired. false: only those without.'),
+    warrantyEndsWithin: z
+      .int()
+      .min(0)
+      .max(3_660)
+      .optional()
+      .describe(
+        'Only sensors whose warranty ends within this number of days from today, in the time zone of the service.',
+      ),
+    sortBy: z
+      .enum(['name', 'type', 'status', 'createdAt', 'lastHeartbeat', 'worst'])
+      .default('createdAt')
+      .describe(
+        '`worst`, with `desc`: the worst first. ERROR with an open fault, OFFLINE with one, ERROR, OFFLINE, ONLINE with an open fault, MAINTENANCE, ONLINE; among equals, the one whose status is older.',
+      ),
     sortOrder: sortOrder.default('desc'),
   })
+  .superRefine(checkCorridor)
   .prefault({});
 export type ListSensorsInput = z.infer<typeof listSensorsInput>;
 
 export const sensorsPage = z.object({ sensors: z.array(listedSensor), ...pageTotals });
+
+/** A sensor as in `sensors.getFleet`: what those who maintain it need, without keys. */
+export const fleetSensor = sensor
+  .pick({
+    ...{ id: true, name: true, deviceId: true, type: true, status: true, ipAddress: true, coordinates: true },
+    ...{ make: true, model: true, serialNumber: true, warrantyUntil: true, tags: true, eventsPerMin: true },
+    ...{ lastHeartbeat: true, createdAt: true },
+  })
+  .extend({
+    statusSince: z.date(),
+    location: z
+      .object({
+        id: z.string(),
+        name: z.string(),
+        road: z.string().nullable(),
+        kilometre: z.number().nullable(),
+      })
+      .nullable(),
+    lastEvent: z
+      .object({
+        at: z.date().describe('When it arrived; written every two seconds.'),
+        eventType: z
+          .enum(eventTypes)
+          .nullable()
+          .describe('null for one that arrived before it was recorded.'),
+      })
+      .nullable(),
+    openFaults: z.number().describe('Number of faults that are not repaired.'),
+    fault: z
+      .object({
+        id: z.string(),
+        state: faultState,
+        since: z.date(),
+        foundAt: z.date(),
+        text: z.string(),
+        code: z.string().nullable(),
+        ticket: z.string().nullable(),
+      })
+      .nullable()
+      .describe('The one of them that was found first.'),
+  });
+export type FleetSensor = z.infer<typeof fleetSensor>;
+export const fleetPage = z.object({ sensors: z.array(fleetSensor), ...pageTotals });
+
+export const modelsOutput = z.array(
+  z.object({
+    make: z.string().nullable(),
+    model: z.string().nullable(),
+    sensors: z.number().describe('Number of sensors.'),
+  }),
+);
 export const tagsOutput = z.array(
   z.object({ tag: z.string(), sensors: z.number().describe('Number of sensors.') }),
 );

@@ -1,4 +1,5 @@
 import { randomUUID } from 'node:crypto';
+import { strFromU8, strToU8, unzipSync, zipSync } from 'fflate';
 import { describe, expect, it } from 'vitest';
 import { writeWorkbook } from '../src/platform/workbook.ts';
 import { sharedGantry } from './harness.ts';
@@ -10,6 +11,17 @@ const refusal = (procedure: string, input: unknown) => gantry.refusal(procedure,
 
 const csv = (...lines: string[]): string => lines.join('\r\n');
 const name = (): string => `L ${randomUUID().slice(0, 8)}`;
+
+/** A workbook with other parts, in base64. */
+const workbookWith = (rows: string[][], change: (part: (path: string) => string) => object): string => {
+  const parts = Object.entries(unzipSync(writeWorkbook('sensors', rows)));
+  const files = Object.fromEntries(parts.map(([path, bytes]) => [path, strFromU8(bytes)]));
+  const changed: Record<string, string> = { ...files, ...change((path) => files[path] ?? '') };
+  const bytes = zipSync(
+    Object.fromEntries(Object.entries(changed).map(([path, xml]) => [path, strToU8(xml)])),
+  );
+  return Buffer.from(bytes).toString('base64');
+};
 
 describe('a file of sensors', () => {
   it('registers hundreds of sensors in one transaction, and returns their keys once', async () => {
@@ -74,6 +86,10 @@ describe('a file of sensors', () => {
       coordinates: { latitude: -33.5, longitude: 151.25, address: 'A; "B"' },
       lane: 2,
       direction: 'NB',
+      make: 'Acme; "A"',
+      serialNumber: '007',
+      warrantyUntil: '2031-02-28',
+      certificatePlace: 'https://files.example/1?a=b;c',
       tags: ['a', 'b c'],
       description: 'two\nlines, ünïcode عربي',
       requiresHeartbeats: true,
@@ -197,6 +213,39 @@ describe('a file of sensors', () => {
     );
     expect(large.length).toBeLessThan(1_000_000);
     expect((await refusal('sensors.import', { base64: large, dryRun: true })).message).toContain('too large');
+    const shared = workbookWith([['deviceId'], ...Array.from({ length: 30 }, () => ['text'])], (part) => ({
+      'xl/_rels/workbook.xml.rels': part('xl/_rels/workbook.xml.rels').replace(
+        '</Relationships>',
+        '<Relationship Id="rId9" Type="http://schemas.openxmlformats.org/officeDocument/2006/relationships/sharedStrings" Target="sharedStrings.xml"/></Relationships>',
+      ),
+      'xl/sharedStrings.xml': `<sst><si><t>${'x'.repeat(1_000_000)}</t></si></sst>`,
+      'xl/worksheets/sheet1.xml': part('xl/worksheets/sheet1.xml').replaceAll(
+        /t="inlineStr"><is><t[^>]*>text<.t><.is>/g,
+        't="s"><v>0</v>',
+      ),
+    }));
+    expect((await refusal('sensors.import', { base64: shared, dryRun: true })).message).toContain(
+      'too large',
+    );
+  });
+
+  it.each([
+    ['in the last row and column', '<c r="XFD1048576"', 'row 1048576'],
+    ['in a row that is no number', '<row r="Infinity"><c r="A2"', 'Infinity is the address of no cell'],
+    ['in a column beyond all', '<c r="AAAAAAAA2"', 'AAAAAAAA2 is the address of no cell'],
+    ['at an address in references', '<c r="XFD&#49;048576"', 'address of no cell'],
+  ])('with a cell %s is refused', async (_, cell, message) => {
+    const base64 = workbookWith([['deviceId'], ['far-away']], (part) => ({
+      'xl/worksheets/sheet1.xml': part('xl/worksheets/sheet1.xml').replace(
+        cell.includes('<row') ? '<row r="2"><c r="A2"' : '<c r="A2"',
+        cell,
+      ),
+    }));
+    const input = { base64, dryRun: true };
+    expect(await refusal('sensors.import', input)).toMatchObject({
+      status: 400,
+      message: expect.stringContaining(message),
+    });
   });
 });
 
@@ -223,50 +272,5 @@ describe('a file of locations', () => {
     expect(await ask('locations.import', { text: csv('name', added), dryRun: true })).toMatchObject({
       errors: [{ line: 2, column: 'name', message: expect.stringContaining('Several locations') }],
     });
-  });
-});
-
-describe('sensors.updateMany', () => {
-  const register = async (fields: object = {}): Promise<string> =>
-    (await ask('sensors.create', { name: 'One of many', deviceId: randomUUID(), type: 'RADAR', ...fields }))
-      .id;
-
-  it('changes many sensors in one transaction, also their tags and status', async () => {
-    const ids = [
-      await register({ tags: ['Old', 'kept'] }),
-      await register(),
-      await register({ tags: ['new'] }),
-    ];
-    const changed = await ask('sensors.updateMany', {
-      ids,
-      addTags: ['New'],
-      removeTags: ['old'],
-      status: 'MAINTENANCE',
-    });
-    expect(changed).toEqual({ changed: 3, same: 0 });
-    const found = await Promise.all(ids.map((id) => ask('sensors.getById', { id })));
-    expect(found.map(({ tags }) => tags)).toEqual([['kept', 'New'], ['New'], ['new']]);
-    expect(found.map(({ status }) => status)).toEqual(ids.map(() => 'MAINTENANCE'));
-    const { history } = await ask('sensors.getStatusHistory', { id: ids[0] });
-    expect(history[0]).toMatchObject({ to: 'MAINTENANCE', reason: 'set by hand' });
-    expect(await ask('sensors.updateMany', { ids, addTags: ['new'], status: 'MAINTENANCE' })).toEqual({
-      changed: 0,
-      same: 3,
-    });
-  });
-
-  it('changes nothing if one of them is wrong', async () => {
-    const ids = [
-      await register(),
-      await register({ tags: Array.from({ length: 20 }, (_, n) => `tag ${n}`) }),
-    ];
-    const full = await refusal('sensors.updateMany', { ids, addTags: ['one more'], eventsPerMin: 3 });
-    expect(full).toMatchObject({ status: 400, data: { issues: [{ path: 'addTags' }] } });
-    const gone = await refusal('sensors.updateMany', { ids: [...ids, randomUUID()], eventsPerMin: 3 });
-    expect(gone).toMatchObject({ status: 400, data: { issues: [{ path: 'ids.2' }] } });
-    const nowhere = await refusal('sensors.updateMany', { ids, locationId: randomUUID() });
-    expect(nowhere).toMatchObject({ status: 400, data: { issues: [{ path: 'locationId' }] } });
-    expect(await refusal('sensors.updateMany', { ids })).toMatchObject({ status: 400 });
-    for (const id of ids) expect(await ask('sensors.getById', { id })).toMatchObject({ eventsPerMin: 20 });
   });
 });

@@ -221,10 +221,12 @@ describe('an accepted event', () => {
       everyMs: 3_600_000,
     });
     const now = Date.now();
-    contacts.recordEvent('sensor', now);
-    contacts.recordEvent('sensor', now - 86_400_000);
+    contacts.recordEvent('sensor', now, 'PLATE_RECOGNITION');
+    contacts.recordEvent('sensor', now - 86_400_000, 'INCIDENT');
     await contacts[Symbol.asyncDispose]();
-    expect(written.map(({ events }) => [...events])).toEqual([[['sensor', now]]]);
+    expect(written.map(({ events }) => [...events])).toEqual([
+      [['sensor', { at: now, type: 'PLATE_RECOGNITION' }]],
+    ]);
   });
 });
 

@@ -241,7 +241,8 @@ describe('sensors.ping to the machine of the service or its link', () => {
   );
 
   it('is made to devices in private networks', async () => {
-    for (const address of ['10.255.255.1:9', '192.168.255.254:9', 'fd12:3456::1'])
-      expect((await ping(address)).status, address).toBe(200);
+    const addresses = ['10.255.255.1:9', '192.168.255.254:9', 'fd12:3456::1'];
+    const answers = await Promise.all(addresses.map(ping));
+    expect(answers.map(({ status }) => status)).toEqual(addresses.map(() => 200));
   }, 60_000);
 });

@@ -349,7 +349,7 @@ describe('lastCommunication', () => {
         byKey: new Map(contacts),
         byPreviousKey: new Map(),
         byConnection: new Map(),
-        events: new Map(events),
+        events: new Map(events.map(([id, at]) => [id, { at, type: 'PLATE_RECOGNITION' }])),
       },
       TIMEOUT,
     );
@@ -401,7 +401,9 @@ describe('lastCommunication', () => {
             byKey: shuffled(),
             byPreviousKey: shuffled(),
             byConnection: shuffled(),
-            events: new Map([...shuffled()].map(([id, at]) => [id, at.getTime()])),
+            events: new Map(
+              [...shuffled()].map(([id, at]) => [id, { at: at.getTime(), type: 'PLATE_RECOGNITION' }]),
+            ),
           },
           TIMEOUT,
         ),

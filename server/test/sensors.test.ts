@@ -32,6 +32,7 @@ const CREATED_KEYS = [
 ];
 const FULL_KEYS = [
   ...CREATED_KEYS,
+  'certificatePlace',
   'direction',
   'firmware',
   'lane',
@@ -39,9 +40,11 @@ const FULL_KEYS = [
   'lastHeartbeat',
   'lastPing',
   'macAddress',
+  'make',
   'model',
   'serialNumber',
   'tags',
+  'warrantyUntil',
 ].sort();
 const STRANGE_IDS = ['x', 'constructor', "'; DROP TABLE sensors; --", '\u0000', '\ud800', randomUUID()];
 
@@ -96,8 +99,11 @@ describe('sensors.create', () => {
       macAddress: null,
       lane: null,
       direction: null,
+      make: null,
       model: null,
       serialNumber: null,
+      warrantyUntil: null,
+      certificatePlace: null,
       tags: [],
     });
   });

@@ -3,6 +3,8 @@ import {
   exportFleetInput,
   fleetFileInput,
   importedSensors,
+  restoreManyInput,
+  restoreManyOutput,
   updateManyInput,
   updateManyOutput,
 } from '@gantry/contract/fleet';
@@ -11,11 +13,13 @@ import {
   createdSensor,
   createSensorInput,
   deleteSensorOutput,
+  fleetPage,
   followSensorsInput,
   heartbeatInput,
   heartbeatOutput,
   listSensorsInput,
   locatedSensor,
+  modelsOutput,
   pingOutput,
   revealKeyOutput,
   rotateKeyInput,
@@ -39,17 +43,11 @@ import { handleHeartbeat } from '../sensors/heartbeat.ts';
 import { getKeyInfo } from '../sensors/keys-store.ts';
 import { pingSensor } from '../sensors/ping.ts';
 import { getClock } from '../sensors/sensor-clocks-store.ts';
-import {
-  createSensor,
-  deleteSensor,
-  revealKey,
-  rotateKey,
-  updateSensor,
-  updateSensors,
-} from '../sensors/service.ts';
+import { createSensor, deleteSensor, revealKey, rotateKey, updateSensor } from '../sensors/service.ts';
 import { getSignsOfLife, listStatusChanges } from '../sensors/status-store.ts';
-import { getSensor, listTags } from '../sensors/store.ts';
-import { followStatusChanges, viewAllSensors, viewSensor, viewSensors } from '../sensors/view.ts';
+import { getSensor, listModels, listTags } from '../sensors/store.ts';
+import { restoreSensors, updateSensors } from '../sensors/update-many.ts';
+import { followStatusChanges, viewAllSensors, viewFleet, viewSensor, viewSensors } from '../sensors/view.ts';
 import { allowed, device, openUnlessPrivate, pageOf, router, signedIn } from './procedures.ts';
 
 const KEY_NOTE =
@@ -82,6 +80,22 @@ export const sensorsRouter = router({
     .output(sensor)
     .query(({ ctx, input }) => viewSensor(ctx, input.id)),
 
+  getFleet: signedIn
+    .meta({
+      question: true,
+      summary: 'List sensors with what those who maintain them need',
+      notes:
+        'As `sensors.getAll`, with the location, the last event and the open faults of each, and without keys. `sortBy: worst` begins with those that need somebody most.',
+    })
+    .input(listSensorsInput)
+    .output(fleetPage)
+    .query(async ({ ctx, input }) => pageOf('sensors', await viewFleet(ctx, input), input.take)),
+
+  getModels: signedIn
+    .meta({ question: true, summary: 'List the makes and models of all sensors' })
+    .output(modelsOutput)
+    .query(({ ctx }) => listModels(ctx.app.db)),
+
   getTags: signedIn
     .meta({ question: true, summary: 'List the tags of all sensors' })
     .output(tagsOutput)
@@ -101,7 +115,7 @@ export const sensorsRouter = router({
     .meta({
       summary: 'Change a sensor, or set its status by hand',
       notes:
-        'Only the given fields change; `null` clears a field. MAINTENANCE remains until another status is set by hand.',
+        'Only the given fields change; `null` clears a field. MAINTENANCE remains until another status is set by hand. A `reason` for the status is kept in its history.',
     })
     .input(updateSensorInput)
     .output(sensor)
@@ -109,19 +123,31 @@ export const sensorsRouter = router({
 
   updateMany: allowed('manageSensors')
     .meta({
-      summary: 'Change up to 500 sensors at once',
-      notes: 'All of them in one transaction, or none. Only the given fields change; `null` clears a field.',
+      summary: 'Change up to 5,000 sensors at once',
+      notes:
+        'All of them in one transaction, or none. Only the given fields change; `null` clears a field. Begin with `dryRun`, which says what would change. `sensors.restoreMany` undoes the change with `former` of the answer.',
       weight: 20,
     })
     .input(updateManyInput)
     .output(updateManyOutput)
     .mutation(({ ctx, input }) => updateSensors(ctx, input)),
 
+  restoreMany: allowed('manageSensors')
+    .meta({
+      summary: 'Give many sensors back what they had before a change',
+      notes:
+        'All of them in one transaction, or none. CONFLICT, with the name of the first, if something changed one of them since.',
+      weight: 20,
+    })
+    .input(restoreManyInput)
+    .output(restoreManyOutput)
+    .mutation(({ ctx, input }) => restoreSensors(ctx, input)),
+
   import: allowed('manageSensors')
     .meta({
       summary: 'Register and change sensors by a file',
       notes:
-        'A table with a header (CSV or XLSX) of at most 5,000 sensors, as `sensors.export` writes it. Rows are recognised by `deviceId`. Columns: `deviceId`, `name`, `type`, `location` (the name of a location), `latitude`, `longitude`, `address`, `ipAddress`, `eventsPerMin`, `requiresHeartbeats` (yes, no), `lane`, `direction`, `model`, `serialNumber`, `tags` (separated by `;`), `description`. What has no column stays as it is, and so do sensors that the file does not contain. An empty cell clears its field; one that cannot be empty stays as it is. Begin with `dryRun`, which says what would change and what is wrong, by line. A file with an error changes nothing. The keys of new sensors are in the answer.',
+        'A table with a header (CSV or XLSX) of at most 5,000 sensors, as `sensors.export` writes it. Rows are recognised by `deviceId`. Columns: `deviceId`, `name`, `type`, `location` (the name of a location), `latitude`, `longitude`, `address`, `ipAddress`, `eventsPerMin`, `requiresHeartbeats` (yes, no), `lane`, `direction`, `make`, `model`, `serialNumber`, `warrantyUntil` (YYYY-MM-DD), `certificatePlace`, `tags` (separated by `;`), `description`. What has no column stays as it is, and so do sensors that the file does not contain. An empty cell clears its field; one that cannot be empty stays as it is. Begin with `dryRun`, which says what would change and what is wrong, by line. A file with an error changes nothing. The keys of new sensors are in the answer.',
       weight: 50,
     })
     .input(fleetFileInput)

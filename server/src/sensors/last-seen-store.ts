@@ -1,25 +1,35 @@
+import type { EventType } from '@gantry/contract/events';
 import { nextStatus } from '@gantry/contract/sensors';
 import type { Pool } from 'pg';
+
+/** An accepted event: when it arrived, in Unix milliseconds. */
+export interface LastEvent {
+  readonly at: number;
+  readonly type: EventType;
+}
 
 /** Times of the times last seen, by the ids of the sensors. */
 export interface Contacts {
   readonly byKey: ReadonlyMap<string, Date>;
   readonly byPreviousKey: ReadonlyMap<string, Date>;
   readonly byConnection: ReadonlyMap<string, Date>;
-  /** When their last accepted events arrived, in Unix milliseconds. */
-  readonly events: ReadonlyMap<string, number>;
+  /** Their last accepted events. */
+  readonly events: ReadonlyMap<string, LastEvent>;
 }
 
 // Rows are locked in the order of their ids, as in every change of several sensors.
 const TOUCH = `
   WITH contact AS (
-    SELECT id, at, event_at FROM unnest($1::uuid[], $2::timestamptz[], $3::timestamptz[]) AS contact (id, at, event_at)
+    SELECT id, at, event_at, event_type
+    FROM unnest($1::uuid[], $2::timestamptz[], $3::timestamptz[], $5::text[]) AS contact (id, at, event_at, event_type)
   ), locked AS (
-    SELECT sensors.id, contact.at, contact.event_at FROM sensors JOIN contact USING (id)
+    SELECT sensors.id, contact.at, contact.event_at, contact.event_type FROM sensors JOIN contact USING (id)
     ORDER BY sensors.id FOR NO KEY UPDATE OF sensors
   ), touched AS (
     UPDATE sensors SET last_communication = greatest(sensors.last_communication, locked.at),
-      last_event_at = greatest(sensors.last_event_at, locked.event_at), `;
+      last_event_at = greatest(sensors.last_event_at, locked.event_at),
+      last_event_type = CASE WHEN locked.event_at >= coalesce(sensors.last_event_at, '-infinity') THEN locked.event_type
+        ELSE sensors.last_event_type END, `;
 
 /**
  * The time after which an event is a liveness signal of a sensor. The first event may follow the registration at once, and
@@ -60,12 +70,13 @@ export async function touchSensors(
   const touch = async (statement: string, contacts: ReadonlyMap<string, Date>): Promise<void> => {
     if (contacts.size === 0) return;
     const ids = [...contacts.keys()];
-    const eventTimes = ids.map((id) => momentOf(events.get(id)));
+    const latest = ids.map((id) => events.get(id));
     const { rows } = await pool.query<{ id: string }>(statement, [
       ids,
       [...contacts.values()],
-      eventTimes,
+      latest.map((event) => (event ? new Date(event.at) : null)),
       timeoutSeconds,
+      latest.map((event) => event?.type ?? null),
     ]);
     awakened.push(...rows.map(({ id }) => id));
   };
@@ -75,11 +86,7 @@ export async function touchSensors(
   );
   await touch(TOUCH_BY_KEY, byKey);
   await touch(TOUCH_BY_PREVIOUS_KEY, byPreviousKey);
-  const others = elsewhere.map(([id, at]): [string, Date] => [id, new Date(at)]);
+  const others = elsewhere.map(([id, { at }]): [string, Date] => [id, new Date(at)]);
   await touch(TOUCH_ONLY, new Map([...byConnection, ...others]));
   return awakened;
-}
-
-function momentOf(at: number | undefined): Date | null {
-  return at === undefined ? null : new Date(at);
 }

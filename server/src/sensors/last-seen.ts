@@ -1,9 +1,10 @@
+import type { EventType } from '@gantry/contract/events';
 import type { Pool } from 'pg';
 import type { Logger } from 'pino';
 import type { Core } from '../platform/context.ts';
 import { inTransaction } from '../platform/database/transaction.ts';
 import type { Outbox } from '../realtime/publish.ts';
-import { type Contacts, touchSensors } from './last-seen-store.ts';
+import { type Contacts, type LastEvent, touchSensors } from './last-seen-store.ts';
 import { publishStatus } from './status.ts';
 import { EVENT_REASON, recordEventsOf } from './status-store.ts';
 import type { PublicList } from './view.ts';
@@ -30,7 +31,7 @@ export class LastSeen implements AsyncDisposable {
   #byKey = new Map<string, Date>();
   #byPreviousKey = new Map<string, Date>();
   #byConnection = new Map<string, Date>();
-  #events = new Map<string, number>();
+  #events = new Map<string, LastEvent>();
   #writing = Promise.resolve();
 
   constructor({ store, log, now, everyMs }: LastSeenParts) {
@@ -62,8 +63,9 @@ export class LastSeen implements AsyncDisposable {
   }
 
   /** Records an accepted event, which is a liveness signal. @param at when it arrived, in Unix milliseconds */
-  recordEvent(sensorId: string, at: number): void {
-    this.#events.set(sensorId, Math.max(at, this.#events.get(sensorId) ?? at));
+  recordEvent(sensorId: string, at: number, type: EventType): void {
+    const known = this.#events.get(sensorId);
+    if (known === undefined || at >= known.at) this.#events.set(sensorId, { at, type });
   }
 
   async [Symbol.asyncDispose](): Promise<void> {

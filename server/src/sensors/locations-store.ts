@@ -1,3 +1,4 @@
+import type { Corridor } from '@gantry/contract/corridors';
 import { isUuid } from '@gantry/contract/id';
 import type {
   CreateLocationInput,
@@ -7,7 +8,7 @@ import type {
   UpdateLocationInput,
 } from '@gantry/contract/locations';
 import type { Page } from '@gantry/contract/page';
-import { and, asc, count, desc, eq, isNotNull, isNull, or, sql } from 'drizzle-orm';
+import { and, asc, count, desc, eq, isNotNull, isNull, or, type SQL, sql } from 'drizzle-orm';
 import { caseFolded, contains, sortedName } from '../platform/database/case-folded.ts';
 import { locations, sensors } from '../platform/database/tables.ts';
 import type { Executor } from '../platform/database/transaction.ts';
@@ -47,16 +48,26 @@ const sortKeys = {
   kilometre: locations.kilometre,
 };
 
+/** Whether a location is on a part of a road; undefined for any place. */
+export function isOnRoad({ road, fromKilometre, toKilometre }: Corridor): SQL | undefined {
+  if (road === undefined) return undefined;
+  return and(
+    sql`${caseFolded(locations.road)} = ${caseFolded(road)}`,
+    fromKilometre === undefined ? undefined : sql`${locations.kilometre} >= ${fromKilometre}::numeric`,
+    toKilometre === undefined ? undefined : sql`${locations.kilometre} <= ${toKilometre}::numeric`,
+  );
+}
+
 /** Locations whose name or address contains the search text, which is taken literally and without regard to case. */
 export async function listLocations(
   db: Executor,
-  { skip, take, search, road, sortBy, sortOrder }: ListLocationsInput,
+  { skip, take, search, sortBy, sortOrder, ...place }: ListLocationsInput,
 ): Promise<Page<Location>> {
   const sought = and(
     search === undefined
       ? undefined
       : or(contains(locations.name, search), contains(locations.address, search)),
-    road === undefined ? undefined : sql`${caseFolded(locations.road)} = ${caseFolded(road)}`,
+    isOnRoad(place),
   );
   const direction = sortOrder === 'asc' ? asc : desc;
   const order = [direction(sortKeys[sortBy]), direction(locations.id)];

@@ -1,15 +1,6 @@
 import { randomBytes } from 'node:crypto';
-import { isDeepStrictEqual } from 'node:util';
-import { caseFold } from '@gantry/contract/case-fold';
-import type { UpdateManyInput } from '@gantry/contract/fleet';
 import { isUuid } from '@gantry/contract/id';
-import {
-  type CreateSensorInput,
-  MAX_TAGS,
-  type RotateKeyInput,
-  type Sensor,
-  type UpdateSensorInput,
-} from '@gantry/contract/sensors';
+import type { CreateSensorInput, RotateKeyInput, Sensor, UpdateSensorInput } from '@gantry/contract/sensors';
 import { recordActivity } from '../activity/store.ts';
 import type { ActorContext, Core } from '../platform/context.ts';
 import { isForeignKeyViolation, isUniqueViolation } from '../platform/database/failure.ts';
@@ -18,6 +9,8 @@ import { inTransaction, type Transaction } from '../platform/database/transactio
 import { AppError, invalidInput } from '../platform/error.ts';
 import { givenFields } from '../platform/given.ts';
 import type { RealtimeServices } from '../realtime/start.ts';
+import { publishFault } from './faults.ts';
+import { endFaults } from './faults-store.ts';
 import { replaceKey } from './keys-store.ts';
 import { isLocation } from './locations-store.ts';
 import { pastOf } from './past.ts';
@@ -30,17 +23,19 @@ import {
   getSensor,
   getSensorLocked,
   insertSensor,
-  listSensorsLocked,
   removeFromConnections,
   updateSensorRow,
 } from './store.ts';
 
-type SensorContext = ActorContext<Core & SensorServices & Pick<RealtimeServices, 'outbox'>>;
+export type SensorContext = ActorContext<Core & SensorServices & Pick<RealtimeServices, 'outbox'>>;
 
-const BY_HAND = 'set by hand';
+/** The reason for a status that is set by hand, if none is given. */
+export const BY_HAND = 'set by hand';
 
 /** The reason at the end of the status history of a deleted sensor. */
 const DELETED = 'deleted';
+/** The reason at the end of its faults. */
+const SENSOR_DELETED = 'The sensor was deleted';
 
 /**
  * Registers a sensor, OFFLINE, with a new API key, which is part of the answer.
@@ -87,7 +82,7 @@ export async function createSensor(
  */
 export async function updateSensor(
   ctx: SensorContext,
-  { id, validFrom, validUntil, ...given }: UpdateSensorInput,
+  { id, validFrom, validUntil, reason, ...given }: UpdateSensorInput,
 ): Promise<Sensor> {
   const { app, actor, caller } = ctx;
   const past = pastOf(
@@ -106,13 +101,14 @@ export async function updateSensor(
     return await changeSensor(ctx, async (tx) => {
       const before = await getSensorLocked(tx, id);
       requireLocationForm(given.locationId);
-      const after = await changeRow(ctx, tx, before, changes);
+      const after = await changeRow(ctx, tx, before, changes, reason || BY_HAND);
       if (past) await moveInPast(tx, before, locationId, past);
       else await recordMove(tx, after.id, before.locationId, after.locationId);
       const details = {
         ...nameOf(after),
         fields: givenFields(given),
         ...(past && { validFrom, validUntil }),
+        ...(reason && { reason }),
       };
       await recordActivity(tx, actor.id, caller, 'sensors.update', details);
       return after;
@@ -128,7 +124,8 @@ async function changeRow(
   { app, actor }: SensorContext,
   tx: Transaction,
   before: Sensor,
-  changes: Omit<UpdateSensorInput, 'id'>,
+  changes: Omit<UpdateSensorInput, 'id' | 'reason'>,
+  reason: string,
 ): Promise<Sensor> {
   const changesStatus = changes.status !== undefined && changes.status !== before.status;
   const at = changesStatus ? await timeOfChange(tx, before.id) : undefined;
@@ -136,81 +133,14 @@ async function changeRow(
   if (at !== undefined) {
     const { id: sensorId, name: sensorName, status: to } = after;
     const change = { from: before.status, to, at };
-    await recordStatusChange(tx, { sensorId, ...change, reason: BY_HAND, userId: actor.id });
-    await publishStatus(app, tx, [{ sensorId, sensorName, ...change }], BY_HAND);
+    await recordStatusChange(tx, { sensorId, ...change, reason, userId: actor.id });
+    await publishStatus(app, tx, [{ sensorId, sensorName, ...change }], reason);
   }
   return after;
 }
 
 /**
- * Sets the given fields of several sensors, all in one transaction, or none.
- * @throws AppError `badRequest` naming the first of `ids` that is no sensor, or that would have too many tags; or when the
- * location does not exist
- */
-export async function updateSensors(
-  ctx: SensorContext,
-  { ids, addTags = [], removeTags = [], ...fields }: UpdateManyInput,
-): Promise<{ changed: number; same: number }> {
-  const { app, actor, caller } = ctx;
-  requireLocationForm(fields.locationId);
-  const given = givenFields({ ...fields, ...(addTags.length + removeTags.length > 0 && { tags: [] }) });
-  try {
-    const counts = await inTransaction(app.db, async (tx) => {
-      const sensors = await listSensorsLocked(tx, ids);
-      const missing = ids.findIndex((id) => !sensors.some((sensor) => sensor.id === id.toLowerCase()));
-      if (missing >= 0) throw invalidInput(`ids.${missing}`, 'No sensor has this id');
-      let changed = 0;
-      for (const before of sensors) {
-        const tags = changedTags(before, addTags, removeTags);
-        const after = await changeRow(ctx, tx, before, { ...fields, ...(tags && { tags }) });
-        await recordMove(tx, after.id, before.locationId, after.locationId);
-        if (isChanged(before, after)) changed++;
-      }
-      await recordActivity(tx, actor.id, caller, 'sensors.updateMany', {
-        sensors: sensors.length,
-        names: sensors.slice(0, NAMED).map(({ name }) => name),
-        fields: given,
-      });
-      await notify(tx, channels.sensors, '*');
-      return { changed, same: sensors.length - changed };
-    });
-    forgetSensors(app);
-    return counts;
-  } catch (error) {
-    if (isForeignKeyViolation(error)) throw unknownLocation();
-    throw error;
-  }
-}
-
-/** The number of sensors that an entry of the activity log names. */
-const NAMED = 20;
-
-/** The tags of a sensor after a change; undefined if none is asked for. @throws AppError `badRequest` for too many */
-function changedTags(
-  { name, tags }: Sensor,
-  added: readonly string[],
-  removed: readonly string[],
-): string[] | undefined {
-  if (added.length + removed.length === 0) return undefined;
-  const gone = new Set(removed.map(caseFold));
-  const kept = tags.filter((tag) => !gone.has(caseFold(tag)));
-  const known = new Set(kept.map(caseFold));
-  const all = [...kept, ...added.filter((tag) => !known.has(caseFold(tag)))];
-  if (all.length <= MAX_TAGS) return all;
-  throw invalidInput(
-    'addTags',
-    `The sensor ${JSON.stringify(name)} would have ${all.length} tags: a sensor has at most ${MAX_TAGS}`,
-  );
-}
-
-function isChanged(before: Sensor, after: Sensor): boolean {
-  const { updatedAt: _, ...was } = before;
-  const { updatedAt: __, ...is } = after;
-  return !isDeepStrictEqual(was, is);
-}
-
-/**
- * Deletes a sensor: its key becomes invalid, its connections are deleted, NVRs no longer name it, its assignments end, and its
+ * Deletes a sensor: its key becomes invalid, its connections are deleted, NVRs no longer name it, its assignments and faults end, and its
  * deviceId is free. Its events stay, and so do its status history and its locations up to now, which the traffic figures of its locations need.
  * @throws AppError `notFound`
  */
@@ -220,6 +150,8 @@ export async function deleteSensor(ctx: SensorContext, id: string): Promise<{ su
     await recordMove(tx, sensor.id, sensor.locationId, null);
     await recordDeletedType(tx, sensor.id, sensor.type);
     await endAssignments(tx, sensor.id);
+    for (const fault of await endFaults(tx, sensor.id, SENSOR_DELETED, ctx.actor.id))
+      await publishFault(tx, fault);
     await recordStatusChange(tx, {
       sensorId: sensor.id,
       from: sensor.status,
@@ -272,7 +204,7 @@ function nameOf({ id, name, deviceId }: Sensor) {
   return { sensorId: id, name, deviceId };
 }
 
-function unknownLocation(): AppError {
+export function unknownLocation(): AppError {
   return invalidInput('locationId', 'No location has this locationId: use the id of an existing one');
 }
 
@@ -282,7 +214,8 @@ async function moveInPast(tx: Transaction, sensor: Sensor, to: string | null, pa
   await correctMove(tx, sensor.id, sensor.locationId, to, past);
 }
 
-function requireLocationForm(locationId: string | null | undefined): void {
+/** @throws AppError `badRequest` for a text that is never the id of a location */
+export function requireLocationForm(locationId: string | null | undefined): void {
   if (locationId && !isUuid(locationId)) throw unknownLocation();
 }
 

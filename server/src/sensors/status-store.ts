@@ -8,7 +8,7 @@ import {
   type StatusChange,
 } from '@gantry/contract/sensors';
 import { sensorStatuses } from '@gantry/contract/values';
-import { count, desc, eq, type SQL, sql } from 'drizzle-orm';
+import { asc, count, desc, eq, inArray, type SQL, sql } from 'drizzle-orm';
 import { findNames } from '../accounts/names-store.ts';
 import { locks } from '../platform/database/locks.ts';
 import { moment } from '../platform/database/moment.ts';
@@ -193,8 +193,8 @@ export async function recordSearch(
 }
 
 /**
- * Removes the status history, the locations and the assignments of sensors that were deleted before a time (Unix milliseconds). The last
- * entry in the history of a deleted sensor is its deletion.
+ * Removes the status history, the locations, the assignments and the faults of sensors that were deleted before a time (Unix milliseconds), unless a
+ * case about one of them is open. The last entry in the history of a deleted sensor is its deletion.
  */
 export async function forgetSensorsDeletedBefore(db: Executor, time: number): Promise<void> {
   // Plan: sensor_status_history as a whole. There is a row for each change of a status.
@@ -202,11 +202,14 @@ export async function forgetSensorsDeletedBefore(db: Executor, time: number): Pr
     WITH gone AS MATERIALIZED (
       SELECT sensor_id FROM sensor_status_history
       WHERE NOT EXISTS (SELECT FROM sensors WHERE sensors.id = sensor_id)
+        AND sensor_id NOT IN (SELECT sensor_id FROM cases WHERE sensor_id IS NOT NULL AND closed_at IS NULL)
       GROUP BY sensor_id HAVING max(at) < ${moment(time)}
     ), places AS (
       DELETE FROM sensor_places WHERE sensor_id IN (SELECT sensor_id FROM gone)
     ), assigned AS (
       DELETE FROM detector_assignments WHERE sensor_id IN (SELECT sensor_id FROM gone)
+    ), broken AS (
+      DELETE FROM faults WHERE sensor_id IN (SELECT sensor_id FROM gone)
     )
     DELETE FROM sensor_status_history WHERE sensor_id IN (SELECT sensor_id FROM gone)`);
 }
@@ -237,6 +240,24 @@ export async function getSignsOfLife(db: Executor, id: string): Promise<Omit<Sig
 }
 
 /**
+ * The end of a statement that changes the status of sensors: those of `locked` (id, status, status_since) whose
+ * `next_status` is another one.
+ */
+function changeLocked(reason: SQL): SQL {
+  return sql`, changing AS MATERIALIZED (
+      SELECT *, ${CHANGED_AT} AS at FROM locked WHERE status <> next_status
+    ), after AS (
+      UPDATE sensors SET status = changing.next_status, status_since = changing.at, updated_at = now()
+      FROM changing WHERE sensors.id = changing.id
+      RETURNING sensors.id, sensors.name, changing.status AS old_status, sensors.status, changing.at
+    ), recorded AS (
+      INSERT INTO sensor_status_history (sensor_id, from_status, to_status, at, reason)
+      SELECT id, old_status, status, at, ${reason} FROM after
+    )
+    SELECT ${OUTCOME} FROM after`;
+}
+
+/**
  * Changes the status of sensors from which an event has arrived, unless it was changed meanwhile.
  * @returns those that changed
  */
@@ -248,17 +269,44 @@ export async function recordEventsOf(tx: Executor, ids: readonly string[]): Prom
       WHERE id = ANY (${sql.param([...ids])}::uuid[]) AND NOT requires_heartbeats
         AND last_event_at > ${sql.raw(ALIVE_AFTER)}
       ORDER BY id FOR NO KEY UPDATE
-    ), changing AS MATERIALIZED (
-      SELECT *, ${CHANGED_AT} AS at FROM locked WHERE status <> next_status
-    ), after AS (
-      UPDATE sensors SET status = changing.next_status, status_since = changing.at, updated_at = now()
-      FROM changing WHERE sensors.id = changing.id
-      RETURNING sensors.id, sensors.name, changing.status AS old_status, sensors.status, changing.at
-    ), recorded AS (
-      INSERT INTO sensor_status_history (sensor_id, from_status, to_status, at, reason)
-      SELECT id, old_status, status, at, ${EVENT_REASON}::text FROM after
-    )
-    SELECT ${OUTCOME} FROM after`);
+    ) ${changeLocked(sql`${EVENT_REASON}::text`)}`);
+  return rows.map(toOutcome);
+}
+
+/** A sensor whose status is to be set, if it has had its present one since the given time. */
+export interface StatusToSet {
+  readonly sensorId: string;
+  readonly since: Date;
+  readonly to: SensorStatus;
+}
+
+/** Locks sensors until the transaction ends. @returns those that exist, with their status and since when they have had it */
+export async function lockStatuses(
+  tx: Executor,
+  ids: readonly string[],
+): Promise<{ sensorId: string; status: SensorStatus; since: Date }[]> {
+  return tx
+    .select({ sensorId: sensors.id, status: sensors.status, since: sensors.statusSince })
+    .from(sensors)
+    .where(inArray(sensors.id, [...ids]))
+    .orderBy(asc(sensors.id))
+    .for('no key update');
+}
+
+/** Sets the status of sensors by the service itself. @returns those that changed */
+export async function setStatuses(
+  tx: Executor,
+  wanted: readonly StatusToSet[],
+  reason: string,
+): Promise<StatusOutcome[]> {
+  const { rows } = await tx.execute<OutcomeRow>(sql`
+    WITH locked AS MATERIALIZED (
+      SELECT sensors.id, status, status_since, given."to" AS next_status
+      FROM jsonb_to_recordset(${JSON.stringify(wanted)}::jsonb) AS given ("sensorId" uuid, since timestamptz, "to" text)
+        JOIN sensors ON sensors.id = given."sensorId" AND sensors.status_since = given.since
+      WHERE status <> given."to"
+      ORDER BY sensors.id FOR NO KEY UPDATE OF sensors
+    ) ${changeLocked(sql`${reason}::text`)}`);
   return rows.map(toOutcome);
 }
 

@@ -1,8 +1,17 @@
 import type { Core } from '../platform/context.ts';
-import { type Executor, inTransaction } from '../platform/database/transaction.ts';
+import { channels, notify } from '../platform/database/notify.ts';
+import { type Executor, inTransaction, type Transaction } from '../platform/database/transaction.ts';
 import { startPeriodic } from '../platform/periodic.ts';
 import { type Outbox, publish } from '../realtime/publish.ts';
-import { isAnySilent, recordSearch, type StatusOutcome, silenceSensors, takeTurn } from './status-store.ts';
+import {
+  isAnySilent,
+  recordSearch,
+  type StatusOutcome,
+  type StatusToSet,
+  setStatuses,
+  silenceSensors,
+  takeTurn,
+} from './status-store.ts';
 import type { PublicList } from './view.ts';
 
 const FAILURE = 'silent sensors cannot be searched for now; the next run will try again';
@@ -64,6 +73,25 @@ export function publishStatus(
     tx,
     outcomes.map((outcome) => ({ ...outcome, reason })),
   );
+}
+
+/**
+ * Sets the status of sensors that the transaction has locked, by the service itself, and announces it. A sensor whose
+ * status has changed in the meantime keeps it.
+ * @param reason for the status history
+ * @returns since when each has its new status, by id
+ */
+export async function setStatusOf(
+  app: { readonly outbox: Outbox },
+  tx: Transaction,
+  wanted: readonly StatusToSet[],
+  reason: string,
+): Promise<ReadonlyMap<string, Date>> {
+  if (wanted.length === 0) return new Map();
+  const outcomes = await setStatuses(tx, wanted, reason);
+  await publishStatus(app, tx, outcomes, reason);
+  await notify(tx, channels.sensors, '*');
+  return new Map(outcomes.map(({ sensorId, at }) => [sensorId, at]));
 }
 
 /** The same, for changes with a reason each. */

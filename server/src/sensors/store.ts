@@ -2,18 +2,21 @@ import { isUuid } from '@gantry/contract/id';
 import type { Page } from '@gantry/contract/page';
 import type {
   CreateSensorInput,
+  FleetSensor,
   ListSensorsInput,
   LocatedSensor,
   Sensor,
   UpdateSensorInput,
 } from '@gantry/contract/sensors';
-import { and, asc, count, desc, eq, inArray, isNull, or, type SQL, sql } from 'drizzle-orm';
-import { caseFolded, contains, sortedName } from '../platform/database/case-folded.ts';
+import { and, asc, desc, eq, inArray, isNull, or, type SQL, type SQLWrapper, sql } from 'drizzle-orm';
+import { caseFolded, contains, hasTag, sortedName } from '../platform/database/case-folded.ts';
 import { timeOfUpdate } from '../platform/database/moment.ts';
 import { locations, sensors } from '../platform/database/tables.ts';
 import type { Executor } from '../platform/database/transaction.ts';
 import { found } from '../platform/error.ts';
+import { hasFault, listOpenFaults, worstRank } from './faults-store.ts';
 import { acceptsKey, acceptsPreviousKey } from './keys-store.ts';
+import { isOnRoad } from './locations-store.ts';
 import { readPlacements } from './placements-store.ts';
 import type { KnownSensor } from './sensor-keys.ts';
 
@@ -34,8 +37,11 @@ export const sensorColumns = {
   locationId: sensors.locationId,
   lane: sensors.lane,
   direction: sensors.direction,
+  make: sensors.make,
   model: sensors.model,
   serialNumber: sensors.serialNumber,
+  warrantyUntil: sensors.warrantyUntil,
+  certificatePlace: sensors.certificatePlace,
   tags: sensors.tags,
   lastHeartbeat: sensors.lastHeartbeat,
   lastCommunication: sensors.lastCommunication,
@@ -57,18 +63,6 @@ export async function getSensorLocked(tx: Executor, id: string): Promise<Sensor>
   return found(await tx.select(sensorColumns).from(sensors).where(hasId(id)).for('no key update'), 'Sensor');
 }
 
-/** As `getSensorLocked`, for those of the ids that exist, in the order of their ids. */
-export async function listSensorsLocked(tx: Executor, ids: readonly string[]): Promise<Sensor[]> {
-  const wanted = ids.filter(isUuid);
-  if (wanted.length === 0) return [];
-  return tx
-    .select(sensorColumns)
-    .from(sensors)
-    .where(inArray(sensors.id, wanted))
-    .orderBy(asc(sensors.id))
-    .for('no key update');
-}
-
 /** PostgreSQL refuses a deviceId in use (23505) and an unknown location (23503). */
 export async function insertSensor(
   db: Executor,
@@ -85,7 +79,7 @@ export async function insertSensor(
 export async function updateSensorRow(
   db: Executor,
   id: string,
-  fields: Omit<UpdateSensorInput, 'id'>,
+  fields: Omit<UpdateSensorInput, 'id' | 'reason'>,
   statusSince?: Date,
 ): Promise<Sensor> {
   const changes = { ...fields, ...(statusSince && { statusSince }), updatedAt: sql`now()` };
@@ -184,40 +178,129 @@ const sortKeys = {
   lastHeartbeat: sensors.lastHeartbeat,
 };
 
-/** Sensors whose name or deviceId contains the search text, which is taken literally and without regard to case. */
+const WORST = worstRank(sql`${sensors.status}`, sql`${sensors.id}`);
+
+/**
+ * The sensors that meet the filters. The search text is taken literally and without regard to case.
+ * @param today the date in the time zone of the service, from which warranties are reckoned
+ */
 export async function listSensors(
   db: Executor,
-  { skip, take, search, type, status, locationId, tag, sortBy, sortOrder }: ListSensorsInput,
+  input: ListSensorsInput,
+  today: string,
 ): Promise<Page<Sensor>> {
-  const sought =
-    search === undefined ? undefined : or(contains(sensors.name, search), contains(sensors.deviceId, search));
-  const atLocation = (id: string) => (isUuid(id) ? eq(sensors.locationId, id) : sql`false`);
-  const there = locationId === undefined ? undefined : atLocation(locationId);
-  const wanted = and(
-    sought,
-    type && eq(sensors.type, type),
-    status && eq(sensors.status, status),
-    there,
-    tag === undefined ? undefined : hasTag(tag),
-  );
-  const direction = sortOrder === 'asc' ? asc : desc;
-  const order = [direction(sortKeys[sortBy]), direction(sensors.id)];
-  // The other keys are never null, and NULLS LAST would prevent the use of their index.
-  if (sortBy === 'lastHeartbeat') order.unshift(asc(isNull(sensors.lastHeartbeat)));
+  const wanted = isListed(input, today);
   const items = await db
     .select(sensorColumns)
     .from(sensors)
     .where(wanted)
-    .orderBy(...order)
-    .limit(take)
-    .offset(skip);
-  const [counted] = await db.select({ total: count() }).from(sensors).where(wanted);
-  return { items, total: counted?.total ?? 0 };
+    .orderBy(...orderOf(input))
+    .limit(input.take)
+    .offset(input.skip);
+  return { items, total: await db.$count(sensors, wanted) };
 }
 
-/** Whether a sensor has a tag, without regard to case. */
-function hasTag(tag: string): SQL {
-  return sql`EXISTS (SELECT FROM unnest(${sensors.tags}) AS given (tag) WHERE ${caseFolded(sql`given.tag`)} = ${caseFolded(tag)})`;
+function isListed(input: ListSensorsInput, today: string): SQL | undefined {
+  const { search, type, status, locationId, tag, make, model, road, warrantyEndsWithin } = input;
+  const sought =
+    search === undefined ? undefined : or(contains(sensors.name, search), contains(sensors.deviceId, search));
+  const atLocation = (id: string) => (isUuid(id) ? eq(sensors.locationId, id) : sql`false`);
+  const isSame = (column: SQLWrapper, text: string | undefined) =>
+    text === undefined ? undefined : sql`${caseFolded(column)} = ${caseFolded(text)}`;
+  const faulty = hasFault(sql`${sensors.id}`);
+  const onRoad = isOnRoad({ ...input, road });
+  return and(
+    sought,
+    type && eq(sensors.type, type),
+    status && eq(sensors.status, status),
+    locationId === undefined ? undefined : atLocation(locationId),
+    tag === undefined ? undefined : hasTag(sensors.tags, tag),
+    isSame(sensors.make, make),
+    isSame(sensors.model, model),
+    onRoad && sql`${sensors.locationId} IN (SELECT locations.id FROM locations WHERE ${onRoad})`,
+    input.hasFault === undefined ? undefined : input.hasFault ? faulty : sql`NOT ${faulty}`,
+    warrantyEndsWithin === undefined
+      ? undefined
+      : sql`${sensors.warrantyUntil} BETWEEN ${today}::date AND ${today}::date + ${warrantyEndsWithin}::integer`,
+  );
+}
+
+function orderOf({ sortBy, sortOrder }: ListSensorsInput): SQL[] {
+  const direction = sortOrder === 'asc' ? asc : desc;
+  if (sortBy === 'worst') {
+    // The first is the worst, and `desc` begins with it.
+    const worst = sortOrder === 'desc' ? asc : desc;
+    return [worst(WORST), worst(sensors.statusSince), worst(sortKeys.name), worst(sensors.id)];
+  }
+  const order = [direction(sortKeys[sortBy]), direction(sensors.id)];
+  // The other keys are never null, and NULLS LAST would prevent the use of their index.
+  return sortBy === 'lastHeartbeat' ? [asc(isNull(sensors.lastHeartbeat)), ...order] : order;
+}
+
+const fleetColumns = {
+  id: sensors.id,
+  name: sensors.name,
+  deviceId: sensors.deviceId,
+  type: sensors.type,
+  status: sensors.status,
+  statusSince: sensors.statusSince,
+  ipAddress: sensors.ipAddress,
+  coordinates: sensors.coordinates,
+  make: sensors.make,
+  model: sensors.model,
+  serialNumber: sensors.serialNumber,
+  warrantyUntil: sensors.warrantyUntil,
+  tags: sensors.tags,
+  eventsPerMin: sensors.eventsPerMin,
+  lastHeartbeat: sensors.lastHeartbeat,
+  lastEventAt: sensors.lastEventAt,
+  lastEventType: sensors.lastEventType,
+  createdAt: sensors.createdAt,
+  location: {
+    id: locations.id,
+    name: locations.name,
+    road: locations.road,
+    kilometre: locations.kilometre,
+  },
+};
+
+/** As `listSensors`, with what those who maintain them need. The last event is kept with the sensor: no event is read. */
+export async function listFleet(
+  db: Executor,
+  input: ListSensorsInput,
+  today: string,
+): Promise<Page<FleetSensor>> {
+  const wanted = isListed(input, today);
+  const rows = await db
+    .select(fleetColumns)
+    .from(sensors)
+    .leftJoin(locations, eq(locations.id, sensors.locationId))
+    .where(wanted)
+    .orderBy(...orderOf(input))
+    .limit(input.take)
+    .offset(input.skip);
+  const faults = await listOpenFaults(
+    db,
+    rows.map(({ id }) => id),
+  );
+  const items = rows.map(({ lastEventAt, lastEventType, ...row }) => {
+    const open = faults.get(row.id) ?? [];
+    const lastEvent = lastEventAt && { at: lastEventAt, eventType: lastEventType };
+    return { ...row, lastEvent, openFaults: open.length, fault: open[0] ?? null };
+  });
+  return { items, total: await db.$count(sensors, wanted) };
+}
+
+/** The makes and models of all sensors, in one spelling each, with the number of sensors. */
+export async function listModels(
+  db: Executor,
+): Promise<{ make: string | null; model: string | null; sensors: number }[]> {
+  const { rows } = await db.execute<{ make: string | null; model: string | null; sensors: number }>(sql`
+    SELECT min(make) AS make, min(model) AS model, count(*) AS sensors FROM sensors
+    WHERE make IS NOT NULL OR model IS NOT NULL
+    GROUP BY ${caseFolded(sql`make`)}, ${caseFolded(sql`model`)}
+    ORDER BY ${caseFolded(sql`make`)} NULLS LAST, ${caseFolded(sql`model`)} NULLS LAST`);
+  return rows;
 }
 
 /** The tags of all sensors, in one spelling each, with the number of sensors. */

@@ -2,6 +2,7 @@ import { createHash } from 'node:crypto';
 import type { Page } from '@gantry/contract/page';
 import { mayDo } from '@gantry/contract/permissions';
 import {
+  type FleetSensor,
   type FollowSensorsInput,
   type ListSensorsInput,
   type LocatedSensor,
@@ -13,9 +14,10 @@ import { findActor } from '../accounts/session.ts';
 import type { AuthServices } from '../accounts/start.ts';
 import type { Core, RequestContext } from '../platform/context.ts';
 import type { Database } from '../platform/database/pool.ts';
+import { dayOf } from '../platform/time.ts';
 import { type FollowContext, follow, type StreamMessage } from '../realtime/follow.ts';
 import { writeAhead } from '../rpc/output.ts';
-import { getSensor, listLocatedSensors, listSensors } from './store.ts';
+import { getSensor, listFleet, listLocatedSensors, listSensors } from './store.ts';
 
 // The public queries, which show API keys only as far as the caller may see them.
 
@@ -31,8 +33,21 @@ export async function viewSensors(
   input: ListSensorsInput,
 ): Promise<Page<Sensor>> {
   const view = await keyViewOf(ctx);
-  const { items, total } = await listSensors(ctx.app.db, input);
+  const { items, total } = await listSensors(ctx.app.db, input, todayOf(ctx.app));
   return { items: items.map((sensor) => ({ ...sensor, apiKey: view(sensor.apiKey) })), total };
+}
+
+/** The sensors as those see them who maintain them, without keys. */
+export function viewFleet(
+  { app }: RequestContext<Core>,
+  input: ListSensorsInput,
+): Promise<Page<FleetSensor>> {
+  return listFleet(app.db, input, todayOf(app));
+}
+
+/** The date in the time zone of the service. */
+function todayOf({ clock, settings }: Pick<Core, 'clock' | 'settings'>): string {
+  return dayOf(clock.now(), settings.current().timezone);
 }
 
 export async function viewAllSensors(

@@ -103,7 +103,7 @@ function Changes({ history: { changes } }: { readonly history: StatusHistory }) 
                 <SensorStatusBadge status={to} />
               </td>
               <td className="border-b px-2 py-1">
-                <bdi className="line-clamp-2 min-w-40">{reasonText(reason)}</bdi>
+                <bdi className="line-clamp-2 min-w-40">{reasonText(reason, changedBy !== null)}</bdi>
               </td>
               <td className="border-b px-2 py-1 whitespace-nowrap">
                 <bdi>{changedBy?.name}</bdi>
@@ -178,11 +178,12 @@ const ISSUE = /^critical issue: (.*)$/s;
 
 /**
  * Translates the reason of a status change, which the service records in English. Names of issues are kept as they are,
- * and an unknown reason is returned unchanged.
+ * and an unknown reason, such as that of a user, is returned unchanged.
  */
-function useReasonText(): (reason: string) => string {
+function useReasonText(): (reason: string, isOfUser: boolean) => string {
   const { t, i18n } = useTranslation('sensors');
-  return (reason) => {
+  return (reason, isOfUser) => {
+    if (isOfUser && !['registered', 'set by hand'].includes(reason)) return reason;
     if (Object.hasOwn(REASONS, reason))
       return t(`history.reasons.${REASONS[reason as keyof typeof REASONS]}`);
     const [, orEvent, seconds] = SILENCE.exec(reason) ?? [];

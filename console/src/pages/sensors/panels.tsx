@@ -10,7 +10,8 @@ import { service } from '../../shared/service/service.ts';
 import { SeverityBadge } from '../../shared/status/badges.tsx';
 import { useSpeedText } from '../../shared/status/speed.ts';
 import { Moment } from '../../shared/time/moment.tsx';
-import { useTime } from '../../shared/time/use-time.ts';
+import { useServiceTime, useTime } from '../../shared/time/use-time.ts';
+import { useTimeSettings } from '../../shared/time/zone.ts';
 import { Badge } from '../../ui/badge.tsx';
 import { Facts, Panel } from '../../ui/panel.tsx';
 
@@ -47,8 +48,14 @@ export function DetailsPanel({ sensor }: { readonly sensor: Sensor }) {
           [t('fields.ipAddress'), code(sensor.ipAddress)],
           [t('fields.macAddress'), code(sensor.macAddress)],
           [t('fields.firmware'), code(sensor.firmware)],
+          [t('fields.make'), sensor.make && <bdi>{sensor.make}</bdi>],
           [t('fields.model'), sensor.model && <bdi>{sensor.model}</bdi>],
           [t('fields.serialNumber'), code(sensor.serialNumber)],
+          [t('fields.warrantyUntil'), sensor.warrantyUntil && <Warranty until={sensor.warrantyUntil} />],
+          [
+            t('fields.certificatePlace'),
+            sensor.certificatePlace && <PlaceOf text={sensor.certificatePlace} />,
+          ],
           [t('fields.lane'), sensor.lane !== null && <bdi>{sensor.lane}</bdi>],
           [t('fields.direction'), sensor.direction === 'BOTH' ? t('bothDirections') : sensor.direction],
           [t('fields.tags'), sensor.tags.length > 0 && <bdi>{sensor.tags.join(', ')}</bdi>],
@@ -58,6 +65,36 @@ export function DetailsPanel({ sensor }: { readonly sensor: Sensor }) {
         ]}
       />
     </Panel>
+  );
+}
+
+/** The last day of a warranty, and whether it is over. @param until YYYY-MM-DD */
+function Warranty({ until }: { readonly until: string }) {
+  const { t } = useTranslation('sensors');
+  const { dateFormat } = useTimeSettings();
+  const [year = '', month = '', day = ''] = until.split('-');
+  const isOver = useServiceTime().isoDay(new Date()) > until;
+  return (
+    <>
+      <span dir="ltr" className="figures">
+        {dateFormat.replace('YYYY', year).replace('MM', month).replace('DD', day)}
+      </span>{' '}
+      {isOver && (
+        <Badge tone="medium" icon="time">
+          {t('warrantyOver')}
+        </Badge>
+      )}
+    </>
+  );
+}
+
+/** Where something is kept: a link if it is one. */
+function PlaceOf({ text }: { readonly text: string }) {
+  if (!/^https:\/\//i.test(text)) return <bdi>{text}</bdi>;
+  return (
+    <a href={text} target="_blank" rel="noreferrer" className="text-accent underline">
+      <bdi>{text}</bdi>
+    </a>
   );
 }
 

@@ -87,10 +87,11 @@ export function EditSensorDialog({
     read: (entered) => ({
       ...changesOf(before, { ...readSensor(entered), status: entered.text('status') as Sensor['status'] }),
       ...(entered.text('requiredHeartbeats') && readHeartbeats(entered)),
+      ...(entered.text('reason') && { reason: entered.text('reason') }),
     }),
     save: async (changes) => {
       // The service also changes the status by itself, so a different status does not indicate an edit by another user.
-      const { status: _, ...byPeople } = changes;
+      const { status: _, reason: __, ...byPeople } = changes;
       await refuseUnseen(byPeople);
       return api.sensors.update.mutate({ id: before.id, ...changes });
     },

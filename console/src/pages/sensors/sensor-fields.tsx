@@ -3,6 +3,7 @@ import { pointDirections, sensorStatuses, sensorTypes } from '@gantry/contract/v
 import { useQuery } from '@tanstack/react-query';
 import { useState } from 'react';
 import { useTranslation } from 'react-i18next';
+import { FormDateField } from '../../shared/form/date-field.tsx';
 import type { Entered } from '../../shared/form/form.ts';
 import { LookUpField } from '../../shared/form/look-up-field.tsx';
 import { CoordinateFields, readCoordinates } from '../../shared/places/coordinate-fields.tsx';
@@ -27,8 +28,11 @@ export function readSensor(entered: Entered) {
     description: entered.textOrNull('description'),
     lane: readLane(entered.text('lane')),
     direction: entered.textOrNull('direction') as Sensor['direction'],
+    make: entered.textOrNull('make'),
     model: entered.textOrNull('model'),
     serialNumber: entered.textOrNull('serialNumber'),
+    warrantyUntil: entered.textOrNull('warrantyUntil'),
+    certificatePlace: entered.textOrNull('certificatePlace'),
     tags: entered
       .text('tags')
       .split(',')
@@ -59,7 +63,16 @@ export function SensorFields({ sensor, errorOf }: FieldsProps) {
   const { t } = useTranslation(['sensors', 'common']);
   const [type, setType] = useState<SensorType>(sensor?.type ?? 'CAMERA');
   const field = (
-    name: 'name' | 'ipAddress' | 'description' | 'eventsPerMin' | 'lane' | 'model' | 'serialNumber',
+    name:
+      | 'name'
+      | 'ipAddress'
+      | 'description'
+      | 'eventsPerMin'
+      | 'lane'
+      | 'make'
+      | 'model'
+      | 'serialNumber'
+      | 'certificatePlace',
   ) => ({
     label: t(`fields.${name}`),
     name,
@@ -77,7 +90,7 @@ export function SensorFields({ sensor, errorOf }: FieldsProps) {
         options={sensorTypes.map((value) => ({ value, label: t(`common:sensorTypes.${value}`) }))}
         onChange={setType}
       />
-      {sensor && <StatusField status={sensor.status} />}
+      {sensor && <StatusFields status={sensor.status} errorOf={errorOf} />}
       <LookUpField
         label={t('fields.location')}
         name="locationId"
@@ -100,9 +113,17 @@ export function SensorFields({ sensor, errorOf }: FieldsProps) {
             })),
           ]}
         />
+        <Field {...field('make')} />
         <Field {...field('model')} />
         <Field {...field('serialNumber')} />
+        <FormDateField
+          label={t('fields.warrantyUntil')}
+          name="warrantyUntil"
+          defaultValue={sensor?.warrantyUntil ?? ''}
+          error={errorOf('warrantyUntil')}
+        />
       </div>
+      <Field {...field('certificatePlace')} hint={t('fields.certificatePlaceHint')} />
       <Field
         label={t('fields.tags')}
         name="tags"
@@ -124,17 +145,34 @@ export function SensorFields({ sensor, errorOf }: FieldsProps) {
   );
 }
 
-function StatusField({ status }: { readonly status: SensorStatus }) {
+interface StatusFieldsProps {
+  readonly status: SensorStatus;
+  readonly errorOf: (path: string) => string | undefined;
+}
+
+/** The status, and, if the user changes it, why. */
+function StatusFields({ status, errorOf }: StatusFieldsProps) {
   const { t } = useTranslation(['sensors', 'common']);
   const [value, setValue] = useState(status);
   return (
-    <Select
-      label={t('fields.status')}
-      name="status"
-      value={value}
-      options={sensorStatuses.map((each) => ({ value: each, label: t(`common:sensorStatus.${each}`) }))}
-      onChange={setValue}
-    />
+    <>
+      <Select
+        label={t('fields.status')}
+        name="status"
+        value={value}
+        options={sensorStatuses.map((each) => ({ value: each, label: t(`common:sensorStatus.${each}`) }))}
+        onChange={setValue}
+      />
+      {value !== status && (
+        <Field
+          label={t('fields.reason')}
+          name="reason"
+          maxLength={500}
+          hint={t('fields.reasonHint')}
+          error={errorOf('reason')}
+        />
+      )}
+    </>
   );
 }
 

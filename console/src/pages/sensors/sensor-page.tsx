@@ -10,7 +10,9 @@ import { SensorStatusBadge } from '../../shared/status/badges.tsx';
 import { Badge } from '../../ui/badge.tsx';
 import { Button } from '../../ui/button.tsx';
 import { BackLink, LinkButton } from '../../ui/links.tsx';
+import { CertificatesPanel } from './certificates/certificates-panel.tsx';
 import { ConnectionsPanel } from './connections/connections-panel.tsx';
+import { FaultsPanel } from './faults/faults-panel.tsx';
 import { HistoryPanel } from './history-panel.tsx';
 import { KeyPanel } from './key-panel.tsx';
 import { DetailsPanel, LastMessagePanel, PlacePanel } from './panels.tsx';
@@ -37,11 +39,18 @@ function SensorView({ sensor }: { readonly sensor: Sensor }) {
           <LinkButton icon="events" to="/events" search={{ sensorId: id }}>
             {t('events')}
           </LinkButton>
+          {mayManage && (
+            <LinkButton icon="maintenance" to="/works" search={{ sensors: [id] }}>
+              {t('maintenance')}
+            </LinkButton>
+          )}
           {mayManage && <Commands sensor={sensor} />}
         </>
       }
       main={
         <>
+          <FaultsPanel sensorId={id} />
+          <CertificatesPanel sensorId={id} />
           <HistoryPanel id={id} />
           <LastMessagePanel sensorId={id} />
           {mayManage && <ConnectionsPanel sensorId={id} />}

@@ -1,23 +1,20 @@
 import { caseFold } from '@gantry/contract/case-fold';
-import type { LocatedSensor } from '@gantry/contract/sensors';
+import type { ListSensorsInput, LocatedSensor } from '@gantry/contract/sensors';
 import { useQuery } from '@tanstack/react-query';
 import { Link } from '@tanstack/react-router';
 import { useMemo } from 'react';
 import { useTranslation } from 'react-i18next';
 import { PlacesMap, placeLink, SelectedPlace } from '../../shared/places/places-map.tsx';
 import { useSensorPoints } from '../../shared/places/points.ts';
+import { collectIds } from '../../shared/service/run-bulk.ts';
 import { api, service } from '../../shared/service/service.ts';
 import { SensorStatusBadge } from '../../shared/status/badges.tsx';
 import { Icon } from '../../ui/icon.tsx';
 
+type ListInput = Partial<ListSensorsInput>;
+
 interface SensorsMapProps {
-  readonly filter: {
-    readonly type?: string;
-    readonly status?: string;
-    readonly locationId?: string;
-    readonly tag?: string;
-    readonly search?: string;
-  };
+  readonly filter: ListInput;
   readonly selectedId: string | undefined;
   readonly onSelect: (id: string) => void;
 }
@@ -28,8 +25,8 @@ const NONE: readonly LocatedSensor[] = [];
 export function SensorsMap({ filter, selectedId, onSelect }: SensorsMapProps) {
   const { t } = useTranslation('sensors');
   const { data = NONE, error, refetch } = useQuery(service.sensors.getAllSensors.queryOptions());
-  const { type, status, locationId, tag, search } = filter;
-  const tagged = useTagged(tag);
+  const { type, status, locationId, search, sortBy: _, sortOrder: __, ...others } = filter;
+  const found = useFound(others);
   const shown = useMemo(() => {
     // Matches the same sensors as the service's search, which the list uses.
     const part = caseFold(search?.trim() ?? '');
@@ -38,10 +35,10 @@ export function SensorsMap({ filter, selectedId, onSelect }: SensorsMapProps) {
         (!type || sensor.type === type) &&
         (!status || sensor.status === status) &&
         (!locationId || sensor.location?.id === locationId) &&
-        (tagged === null || tagged.has(sensor.id)) &&
+        (found === null || found.has(sensor.id)) &&
         (caseFold(sensor.name).includes(part) || caseFold(sensor.deviceId).includes(part)),
     );
-  }, [data, type, status, locationId, tagged, search]);
+  }, [data, type, status, locationId, found, search]);
   const points = useSensorPoints(shown);
   const selected = data.find(({ id }) => id === selectedId);
   const withoutPlace = shown.length - points.length;
@@ -60,22 +57,21 @@ export function SensorsMap({ filter, selectedId, onSelect }: SensorsMapProps) {
   );
 }
 
-/** The ids of the sensors with a tag, which the list of all sensors does not show; null without a tag. */
-function useTagged(tag: string | undefined): ReadonlySet<string> | null {
+/** The ids of the sensors that match filters by what the list of all sensors does not show; null without such filters. */
+function useFound(filter: ListInput): ReadonlySet<string> | null {
+  const isFiltered = Object.values(filter).some((value) => value !== undefined);
   const { data } = useQuery({
-    queryKey: [...service.sensors.getAll.queryKey({ tag }), 'ids'],
-    enabled: tag !== undefined,
+    queryKey: [...service.sensors.getFleet.queryKey(filter), 'ids'],
+    enabled: isFiltered,
     queryFn: async ({ signal }) => {
-      const found = new Set<string>();
-      for (let total = 1; found.size < total; ) {
-        const page = await api.sensors.getAll.query({ tag, skip: found.size, take: 100 }, { signal });
-        for (const { id } of page.sensors) found.add(id);
-        total = page.sensors.length === 0 ? 0 : page.total;
-      }
-      return found;
+      const load = async (skip: number) => {
+        const page = await api.sensors.getFleet.query({ ...filter, skip, take: 100 }, { signal });
+        return { ids: page.sensors.map(({ id }) => id), total: page.total };
+      };
+      return new Set(await collectIds(load, 100, signal));
     },
   });
-  return tag === undefined ? null : (data ?? NOBODY);
+  return isFiltered ? (data ?? NOBODY) : null;
 }
 
 const NOBODY: ReadonlySet<string> = new Set();

@@ -1,28 +1,36 @@
-import type { ListedSensor } from '@gantry/contract/sensors';
+import { caseFold } from '@gantry/contract/case-fold';
+import type { FleetSensor } from '@gantry/contract/sensors';
 import { sensorStatuses, sensorTypes } from '@gantry/contract/values';
-import { useQueryClient } from '@tanstack/react-query';
 import { Link, useNavigate, useSearch } from '@tanstack/react-router';
-import { useMemo } from 'react';
+import { useEffect, useMemo } from 'react';
 import { useTranslation } from 'react-i18next';
 import type { Filter, FilterValues } from '../../shared/filters/filter.ts';
-import { locationLookUp, tagLookUp } from '../../shared/places/look-ups.ts';
-import { PlacesPage } from '../../shared/places/places-page.tsx';
+import { containing, locationLookUp, optionOf, tagLookUp } from '../../shared/places/look-ups.ts';
+import { corridorFilters, PlacesPage } from '../../shared/places/places-page.tsx';
 import { api, service } from '../../shared/service/service.ts';
 import { useMay } from '../../shared/session/session.ts';
 import { SensorStatusBadge } from '../../shared/status/badges.tsx';
-import { nameColumn, textColumn } from '../../shared/table/column.tsx';
+import { FaultBadge } from '../../shared/status/fault-badge.tsx';
+import { nameColumn, SecondLine, textColumn } from '../../shared/table/column.tsx';
 import type { Column } from '../../shared/table/data-table.tsx';
 import type { ExportColumn } from '../../shared/table/export.ts';
 import { ExportButton } from '../../shared/table/export-button.tsx';
 import { type Pages, usePages } from '../../shared/table/pages.ts';
+import { useSelection } from '../../shared/table/use-selection.ts';
 import { Moment } from '../../shared/time/moment.tsx';
 import { WithDefaultView } from '../../shared/views/with-default-view.tsx';
+import { LinkButton } from '../../ui/links.tsx';
+import { later } from '../../ui/load-code.ts';
+import { Expiring } from './certificates/expiring.tsx';
 import { CreateSensorDialog } from './sensor-dialogs.tsx';
 import { SensorsMap } from './sensors-map.tsx';
 
-const keyOf = ({ id }: ListedSensor): string => id;
+const useBulkBar = later(async () => (await import('./bulk/bulk-bar.tsx')).BulkBar);
 
-/** All sensors, as a list or on the map. */
+const keyOf = ({ id }: FleetSensor): string => id;
+const nameOf = ({ name }: FleetSensor): string => name;
+
+/** All sensors, as a list with the worst first, or on the map. */
 export function SensorsPage() {
   return (
     <WithDefaultView page="sensors">
@@ -33,18 +41,33 @@ export function SensorsPage() {
 
 function Sensors() {
   const { t } = useTranslation('sensors');
-  const { view, sensor, create = false, ...input } = useSearch({ from: '/shell/sensors' });
+  const { view, sensor, create = false, kiosk: _, ...search } = useSearch({ from: '/shell/sensors' });
   const navigate = useNavigate({ from: '/sensors' });
   const mayManage = useMay('manageSensors');
   const change = (values: FilterValues) =>
     void navigate({ search: (all) => ({ ...all, ...values }), replace: true });
   const filters = useSensorFilters();
+  const input = {
+    ...search,
+    sortBy: search.sortBy ?? 'worst',
+    sortOrder: search.sortOrder ?? 'desc',
+  } as const;
   const pages = usePages({
-    queryKey: service.sensors.getAll.queryKey(input),
-    load: (page, signal) => api.sensors.getAll.query({ ...input, ...page }, { signal }),
+    queryKey: service.sensors.getFleet.queryKey(input),
+    load: (page, signal) => api.sensors.getFleet.query({ ...input, ...page }, { signal }),
     rows: 'sensors',
     keyOf,
   });
+  const selection = useSelection({
+    rows: pages.rows,
+    keyOf,
+    activeKey: sensor,
+    isOffered: mayManage && view !== 'map',
+  });
+  const { selected, clear } = selection;
+  // biome-ignore lint/correctness/useExhaustiveDependencies: cleared when the filters change
+  useEffect(() => clear(), [JSON.stringify(search)]);
+  const BulkBar = useBulkBar(mayManage && selected.size > 0);
   const openForm = () => change({ create: true });
   return (
     <>
@@ -53,12 +76,24 @@ function Sensors() {
         title={t('title')}
         note={pages.total !== null && t('total', { count: pages.total })}
         filters={filters}
-        values={{ ...input, view }}
+        values={{ ...search, view }}
         change={change}
         onClear={() => void navigate({ search: {} })}
         create={mayManage ? t('create.title') : undefined}
         onCreate={openForm}
         imports={mayManage ? 'sensors' : undefined}
+        links={
+          <>
+            <Expiring />
+            <LinkButton icon="maintenance" to="/sensors/faults" search={{ open: true }}>
+              {t('faults.title')}
+            </LinkButton>
+          </>
+        }
+        bar={
+          mayManage &&
+          BulkBar && <BulkBar input={search} total={pages.total} selected={selected} clear={clear} />
+        }
         noMatch={t('empty.noMatch')}
         first={{
           icon: 'sensor',
@@ -71,25 +106,32 @@ function Sensors() {
         }}
         list={{
           label: t('title'),
-          columns: useSensorColumns(),
+          columns: useSensorColumns(search.warrantyEndsWithin !== undefined),
           pages,
           keyOf,
           activeKey: sensor,
-          sort: { by: input.sortBy ?? 'createdAt', order: input.sortOrder ?? 'desc' },
+          sort: { by: input.sortBy, order: input.sortOrder },
           onSort: ({ by, order }) => change({ sortBy: by, sortOrder: order }),
           onMove: ({ id }) => change({ sensor: id }),
           onOpen: ({ id }) => void navigate({ to: '/sensors/$sensorId', params: { sensorId: id } }),
+          ...(mayManage && {
+            selected,
+            nameOf,
+            onSelect: selection.toggle,
+            onSelectAll: selection.selectAll,
+          }),
         }}
-        save={<SaveSensors {...{ pages, filters, values: input }} />}
-        map={<SensorsMap filter={input} selectedId={sensor} onSelect={(id) => change({ sensor: id })} />}
+        save={<SaveSensors {...{ pages, filters, values: search }} />}
+        map={<SensorsMap filter={search} selectedId={sensor} onSelect={(id) => change({ sensor: id })} />}
       />
       {create && mayManage && <CreateSensorDialog onClose={() => change({ create: undefined })} />}
     </>
   );
 }
 
-function useSensorColumns(): readonly Column<ListedSensor>[] {
-  const { t } = useTranslation(['sensors', 'common']);
+/** The columns of the list. @param showsWarranty whether the list is of warranties that end */
+function useSensorColumns(showsWarranty = false): readonly Column<FleetSensor>[] {
+  const { t } = useTranslation(['sensors', 'common', 'events']);
   return useMemo(
     () => [
       {
@@ -97,86 +139,148 @@ function useSensorColumns(): readonly Column<ListedSensor>[] {
         header: t('fields.name'),
         sortBy: 'name',
         csv: ({ name }) => name,
-        cell: ({ id, name }) => (
-          <Link to="/sensors/$sensorId" params={{ sensorId: id }} className="hover:underline">
-            <bdi>{name}</bdi>
-          </Link>
+        cell: ({ id, name, location }) => (
+          <>
+            <Link
+              to="/sensors/$sensorId"
+              params={{ sensorId: id }}
+              className="one-line block py-0! leading-tight! hover:underline"
+            >
+              <bdi>{name}</bdi>
+            </Link>
+            {location && (
+              <span className="one-line block text-xs leading-tight! text-muted">
+                <bdi>{location.name}</bdi>
+              </span>
+            )}
+          </>
         ),
       },
       {
         id: 'status',
         header: t('fields.status'),
-        sortBy: 'status',
-        width: 'min(13rem, 44cqi)',
+        sortBy: 'worst',
+        width: 'min(12rem, 44cqi)',
         csv: ({ status }) => t(`common:sensorStatus.${status}`),
-        cell: ({ status, lastHeartbeat }) => (
-          <SensorStatusBadge status={status} lastHeartbeat={lastHeartbeat} />
+        cell: ({ status, lastHeartbeat, fault }) => (
+          <>
+            <SensorStatusBadge status={status} lastHeartbeat={lastHeartbeat} />
+            {fault && (
+              <SecondLine from="medium">
+                <bdi>{fault.text}</bdi>
+              </SecondLine>
+            )}
+          </>
         ),
       },
+      {
+        id: 'fault',
+        header: t('fields.fault'),
+        from: 'medium',
+        width: '10.5rem',
+        csv: ({ fault }) => fault && `${t(`sensors:faults.states.${fault.state}`)}: ${fault.text}`,
+        cell: ({ fault, openFaults }) =>
+          fault && (
+            <>
+              <span className="flex items-center gap-1 leading-tight!">
+                <FaultBadge state={fault.state} />
+                {openFaults > 1 && (
+                  <span className="text-sm text-muted">
+                    {t('sensors:faults.more', { count: openFaults - 1 })}
+                  </span>
+                )}
+              </span>
+              <span className="one-line block text-xs leading-tight! text-muted">
+                <bdi>{fault.text}</bdi>
+              </span>
+            </>
+          ),
+      },
+      {
+        id: 'lastEvent',
+        header: t('fields.lastEventAt'),
+        from: 'medium',
+        width: '11.5rem',
+        csv: ({ lastEvent }) => lastEvent?.at ?? null,
+        cell: ({ lastEvent }) =>
+          lastEvent ? (
+            <>
+              <Moment at={lastEvent.at} className="block leading-tight!" />
+              {lastEvent.eventType && (
+                <span className="one-line block text-xs leading-tight! text-muted">
+                  {t(`events:types.${lastEvent.eventType}`)}
+                </span>
+              )}
+            </>
+          ) : (
+            <span className="text-muted">{t('noEvent')}</span>
+          ),
+      },
+      ...(showsWarranty
+        ? [
+            textColumn<FleetSensor>(
+              'warranty',
+              t('fields.warrantyUntil'),
+              ({ warrantyUntil }) => warrantyUntil,
+              { width: '8rem', className: 'figures' },
+            ),
+          ]
+        : []),
       nameColumn('type', t('fields.type'), ({ type }) => t(`common:sensorTypes.${type}`), {
         sortBy: 'type',
-        width: '9rem',
+        width: '8rem',
         wideOnly: true,
       }),
       textColumn('deviceId', t('fields.deviceId'), ({ deviceId }) => deviceId, {
-        width: '10rem',
+        width: '9rem',
         wideOnly: true,
         className: 'font-mono',
       }),
-      {
-        id: 'lastHeartbeat',
-        header: t('fields.lastHeartbeat'),
-        sortBy: 'lastHeartbeat',
-        width: '11.5rem',
-        wideOnly: true,
-        csv: ({ lastHeartbeat }) => lastHeartbeat,
-        cell: ({ lastHeartbeat }) =>
-          lastHeartbeat ? (
-            <Moment at={lastHeartbeat} />
-          ) : (
-            <span className="text-muted">{t('neverHeard')}</span>
-          ),
-      },
     ],
-    [t],
+    [t, showsWarranty],
   );
 }
 
-/** How long the locations of all sensors are reused, in milliseconds: an export loads page after page. */
-const PLACES_MS = 60_000;
-
 interface SaveSensorsProps {
-  readonly pages: Pages<ListedSensor>;
+  readonly pages: Pages<FleetSensor>;
   readonly filters: readonly Filter[];
   readonly values: FilterValues;
 }
 
-type PlacedSensor = ListedSensor & { readonly locationName: string | null };
-
-/** The button that exports the list of sensors as CSV, with the location of each. */
+/** The button that exports the list of sensors as CSV, with what the list has no room for. */
 function SaveSensors({ pages, filters, values }: SaveSensorsProps) {
-  const { t } = useTranslation(['sensors', 'common']);
-  const client = useQueryClient();
-  const columns: readonly ExportColumn<PlacedSensor>[] = [
+  const { t } = useTranslation(['sensors', 'common', 'events']);
+  const columns: readonly ExportColumn<FleetSensor>[] = [
     ...useSensorColumns(),
-    { header: t('fields.location'), csv: ({ locationName }) => locationName },
+    {
+      header: t('lastEventType'),
+      csv: ({ lastEvent }) => (lastEvent?.eventType ? t(`events:types.${lastEvent.eventType}`) : null),
+    },
+    { header: t('fields.lastHeartbeat'), csv: ({ lastHeartbeat }) => lastHeartbeat },
+    { header: t('fields.location'), csv: ({ location }) => location?.name ?? null },
     { header: t('common:coordinates.latitude'), csv: ({ coordinates }) => coordinates?.latitude ?? null },
     { header: t('common:coordinates.longitude'), csv: ({ coordinates }) => coordinates?.longitude ?? null },
+    { header: t('fields.make'), csv: ({ make }) => make },
+    { header: t('fields.model'), csv: ({ model }) => model },
+    { header: t('fields.serialNumber'), csv: ({ serialNumber }) => serialNumber },
+    { header: t('fields.warrantyUntil'), csv: ({ warrantyUntil }) => warrantyUntil },
+    { header: t('fields.tags'), csv: ({ tags }) => tags.join('; ') || null },
     { header: t('fields.ipAddress'), csv: ({ ipAddress }) => ipAddress },
     { header: t('fields.eventsPerMin'), csv: ({ eventsPerMin }) => eventsPerMin },
     { header: t('fields.createdAt'), csv: ({ createdAt }) => createdAt },
   ];
-  const load: Pages<PlacedSensor>['load'] = async (page, signal) => {
-    const { rows, total } = await pages.load(page, signal);
-    const placed = await client.fetchQuery({
-      ...service.sensors.getAllSensors.queryOptions(),
-      staleTime: PLACES_MS,
-    });
-    const nameById = new Map(placed.map(({ id, location }) => [id, location?.name ?? null]));
-    return { rows: rows.map((row) => ({ ...row, locationName: nameById.get(row.id) ?? null })), total };
-  };
-  return <ExportButton title={t('title')} {...{ columns, filters, values }} pages={{ ...pages, load }} />;
+  return <ExportButton title={t('title')} {...{ columns, filters, values, pages }} />;
 }
+
+/** Finds makes, or models, of sensors by a part of them. */
+const modelLookUp = (field: 'make' | 'model') => ({
+  find: async (part: string) => {
+    const known = (await api.sensors.getModels.query()).flatMap((each) => each[field] ?? []);
+    const byKey = new Map(known.map((each) => [caseFold(each), each]));
+    return containing([...byKey.values()].map(optionOf), part);
+  },
+  nameOf: async (name: string) => name,
+});
 
 /** The filters of the list and the map of sensors: all those of `sensors.getAll`. */
 function useSensorFilters(): readonly Filter[] {
@@ -202,6 +306,23 @@ function useSensorFilters(): readonly Filter[] {
         name: 'tag',
         label: t('sensors:fields.tag'),
         ...tagLookUp,
+      },
+      { kind: 'lookUp', name: 'make', label: t('sensors:fields.make'), ...modelLookUp('make') },
+      { kind: 'lookUp', name: 'model', label: t('sensors:fields.model'), ...modelLookUp('model') },
+      ...corridorFilters(t('sensors:filters.road'), t('sensors:filters.from'), t('sensors:filters.to')),
+      {
+        kind: 'yesNo',
+        name: 'hasFault',
+        label: t('sensors:filters.hasFault'),
+        yes: t('sensors:filters.withFault'),
+        no: t('sensors:filters.withoutFault'),
+      },
+      {
+        kind: 'number',
+        name: 'warrantyEndsWithin',
+        label: t('sensors:filters.warranty'),
+        min: 0,
+        max: 3_660,
       },
     ],
     [t],

@@ -90,8 +90,11 @@ export interface SensorItem extends Placed {
   readonly requiresHeartbeats: boolean;
   readonly lane: number | string | null;
   readonly direction: (typeof pointDirections)[number] | null;
+  readonly make: string | null;
   readonly model: string | null;
   readonly serialNumber: string | null;
+  readonly warrantyUntil: string | null;
+  readonly certificatePlace: string | null;
   readonly tags: readonly string[];
   readonly description: string | null;
 }
@@ -117,12 +120,25 @@ export const sensorFields: readonly Field<SensorItem>[] = [
   { name: 'requiresHeartbeats', read: yesOrNo, of: ({ requiresHeartbeats }) => requiresHeartbeats },
   { name: 'lane', read: lane, of: (sensor) => sensor.lane },
   directionField,
+  { name: 'make', aliases: ['manufacturer', 'vendor'], read: text, of: ({ make }) => make },
   { name: 'model', read: text, of: ({ model }) => model },
   {
     name: 'serialNumber',
     aliases: ['serial', 'serialno'],
     read: text,
     of: (sensor) => sensor.serialNumber,
+  },
+  {
+    name: 'warrantyUntil',
+    aliases: ['warranty'],
+    read: text,
+    of: (sensor) => sensor.warrantyUntil,
+  },
+  {
+    name: 'certificatePlace',
+    aliases: ['certificates'],
+    read: text,
+    of: (sensor) => sensor.certificatePlace,
   },
   { name: 'tags', aliases: ['tag'], read: tags, of: (sensor) => sensor.tags },
   { name: 'description', aliases: ['notes', 'note'], read: text, of: ({ description }) => description },

@@ -177,7 +177,18 @@ function coordinatesOf(
   };
 }
 
-const SENSOR_TEXTS = ['ipAddress', 'lane', 'direction', 'model', 'serialNumber', 'tags', 'description'];
+const SENSOR_TEXTS = [
+  'ipAddress',
+  'lane',
+  'direction',
+  'make',
+  'model',
+  'serialNumber',
+  'warrantyUntil',
+  'certificatePlace',
+  'tags',
+  'description',
+];
 const SENSOR_MUST = ['name', 'type', 'eventsPerMin', 'requiresHeartbeats'];
 
 async function sensorKind(db: Executor, rows: readonly Given[], locks: boolean): Promise<SensorKind> {

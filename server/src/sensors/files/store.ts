@@ -23,8 +23,11 @@ const sensorItem = {
   requiresHeartbeats: sensors.requiresHeartbeats,
   lane: sensors.lane,
   direction: sensors.direction,
+  make: sensors.make,
   model: sensors.model,
   serialNumber: sensors.serialNumber,
+  warrantyUntil: sensors.warrantyUntil,
+  certificatePlace: sensors.certificatePlace,
   tags: sensors.tags,
   description: sensors.description,
 };
