@@ -1,6 +1,6 @@
 import { beforeAll, describe, expect, it } from 'vitest';
 import { readConfig } from '../src/platform/config.ts';
-import { sharedGantry } from './harness.ts';
+import { sharedGantry, startGantry } from './harness.ts';
 import { openStream } from './sse.ts';
 
 let sensorId: string;
@@ -104,5 +104,83 @@ describe('HIDE_PLATES_FROM', () => {
     expect(() => readConfig({ HIDE_PLATES_FROM: value })).toThrow(
       /HIDE_PLATES_FROM\S* must be roles from this list: OPERATOR, ANALYST, FIELD, VIEWER/,
     );
+  });
+});
+
+describe('PURPOSES', () => {
+  const SETTING = 'STOLEN=Stolen vehicle, MISSING=Missing person, with care';
+  it.each([
+    ['STOLEN', 'not STOLEN'],
+    ['stolen=Stolen', 'not stolen=Stolen'],
+    ['STOLEN=', 'not STOLEN='],
+    [`A=${'x'.repeat(81)}`, 'up to 80 characters'],
+    ['A=One,A=Two', 'has the code A twice'],
+    [Array.from({ length: 51 }, (_, n) => `P${n}=Purpose`).join(','), 'at most 50'],
+    [SETTING, 'not with care'],
+  ])('that cannot be used stop the start, by name: %s', (PURPOSES, flaw) => {
+    expect(() => readConfig({ PURPOSES })).toThrow('PURPOSES');
+    expect(() => readConfig({ PURPOSES })).toThrow(flaw);
+  });
+
+  it('are none by default, and then none may be given', async () => {
+    expect(readConfig({}).PURPOSES.size).toBe(0);
+    const search = { licensePlateNumber: 'AB 1', reason: 'Case 1', purpose: 'STOLEN' };
+    const refused = await gantry.refusal('events.getAll', search, { token: admin });
+    expect([refused.status, refused.data.issues[0].path]).toEqual([400, 'purpose']);
+  });
+
+  it('are required for every search for a plate, recorded with the case, and found in the log', async () => {
+    await using asking = await startGantry({ config: { PURPOSES: 'STOLEN=Stolen vehicle,MISSING=Missing' } });
+    const token = await asking.tokenFor('ADMIN');
+    expect(await asking.ok('auth.getPlateAccess', undefined, { token })).toMatchObject({
+      purposes: [
+        { code: 'STOLEN', name: 'Stolen vehicle' },
+        { code: 'MISSING', name: 'Missing' },
+      ],
+    });
+    const { id: hotlistId } = await asking.ok('hotlists.create', { name: 'Stolen' }, { token });
+    const range = { startDate: '2026-01-01', endDate: '2026-01-02' };
+    const filters = { licensePlateNumber: 'AB 1' };
+    const webhook = { url: 'https://example.org/hook', kinds: ['event.ingested'], filter: filters };
+    const calls = [
+      ['events.getAll', filters],
+      ['hotlists.getEntries', { hotlistId, plate: 'AB 1' }],
+      ['hotlists.findEntries', { plate: 'AB 1' }],
+      ['reports.generate', { kind: 'EVENTS', format: 'CSV', ...range, filters }],
+      ['reports.createSchedule', { kind: 'EVENTS', format: 'CSV', every: 'DAILY', hour: 3, filters }],
+      ['webhooks.create', webhook],
+    ] as const;
+    for (const [path, input] of calls) {
+      for (const purpose of [undefined, 'stolen', 'OTHER']) {
+        const refused = await asking.refusal(path, { ...input, purpose }, { token });
+        expect([path, refused.status, refused.data.issues]).toEqual([
+          path,
+          400,
+          [
+            {
+              path: 'purpose',
+              message: 'Give the purpose of the search for a plate, one of STOLEN, MISSING',
+            },
+          ],
+        ]);
+      }
+    }
+    expect(await asking.count(`activity WHERE action = 'events.lookUpPlate'`)).toBe(0);
+    const why = { purpose: 'MISSING', caseNumber: ' 2026/14 ' };
+    for (const [path, input] of calls.slice(0, 5)) await asking.ok(path, { ...input, ...why }, { token });
+    await asking.ok('events.getAll', { ...filters, purpose: 'STOLEN' }, { token });
+    const found = async (filter: object) =>
+      (await asking.ok('users.getActivityLog', { action: 'events.lookUpPlate', ...filter }, { token }))
+        .activities;
+    expect(await found({ purpose: 'MISSING' })).toMatchObject(
+      Array(5).fill({ details: { plate: 'AB 1', purpose: 'MISSING', caseNumber: '2026/14' } }),
+    );
+    expect(await found({ purpose: 'STOLEN' })).toHaveLength(1);
+    expect(await found({ caseNumber: '2026/14' })).toHaveLength(5);
+    expect(await found({ caseNumber: '2026/1' })).toHaveLength(0);
+    await asking.ok('events.getAll', {}, { token });
+    const stream = await openStream(asking.url, 'events.onIngested', { token, input: filters });
+    await stream.ended;
+    expect(stream.error).toMatchObject({ data: { code: 'BAD_REQUEST' } });
   });
 });
