@@ -146,8 +146,13 @@ describe('a damaged or foreign archive', () => {
     ],
     [
       'of a newer format',
-      (a) => editManifest(a, (m) => ({ ...m, formatVersion: 3, gantryVersion: '9.0.0' })),
+      (a) => editManifest(a, (m) => ({ ...m, formatVersion: 4, gantryVersion: '9.0.0' })),
       /made by version 9\.0\.0, which is newer/,
+    ],
+    [
+      'of the format of encrypted ones, without recipients',
+      (a) => editManifest(a, (m) => ({ ...m, formatVersion: 3 })),
+      /manifest\.json has no valid recipients/,
     ],
     [
       'of a newer schema',
@@ -479,10 +484,11 @@ describe('scheduled backups', () => {
       progress: 1,
       events: 1,
       pictures: 1,
+      recipients: [],
       error: null,
     });
     expect(backups.at(-1)).toMatchObject({ origin: 'SCHEDULE', startedBy: null });
-    expect(settings).toMatchObject({ schedule: '6h', keep: 2 });
+    expect(settings).toMatchObject({ schedule: '6h', keep: 2, recipients: [] });
     expect(Date.parse(settings.nextAt)).toBe(Date.parse(backups[0].startedAt) + 6 * 3_600_000);
     expect(lastCompletedAt).toBe(backups[0].finishedAt);
     await verifyArchive(join(backups[0].folder, backups[0].name));

@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto';
 import { createReadStream } from 'node:fs';
 import { mkdir, open, readFile, stat } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
-import { type Readable, Transform } from 'node:stream';
+import { pipeline as pipe, type Readable, Transform } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import { createGunzip, createGzip } from 'node:zlib';
 import { ignoreErrno } from '@gantry/embedded-postgres/errno';
@@ -11,8 +11,16 @@ import { imageFilesAt } from '../../images/blobs.ts';
 import { readVerified } from '../../images/verify.ts';
 import { readMigrations } from '../../platform/database/migrate.ts';
 import { migrationsFolder, version } from '../../platform/installation.ts';
+import { type Decryption, ENCRYPTED_SUFFIX, type Encryption, poolFor } from './encryption.ts';
 import { BackupRefused } from './refusal.ts';
-import { forEachImage, pathInPool, poolOf, readImageList } from './stored-images.ts';
+import {
+  forEachContent,
+  forEachImage,
+  hasContent,
+  pathInPool,
+  poolOf,
+  readImageList,
+} from './stored-images.ts';
 
 /** The files of an archive besides those of its tables. */
 export const MANIFEST_FILE = 'manifest.json';
@@ -23,8 +31,9 @@ export const TABLES_FOLDER = 'tables';
 export const SECRETS_FOLDER = 'secrets';
 
 const FORMAT = 'gantry-backup';
-/** Version 1 had no segments of images. */
+/** Version 1 had no segments of images; in version 3 the files are encrypted. */
 const FORMAT_VERSION = 2;
+const ENCRYPTED_VERSION = 3;
 
 const sha256 = z.string().regex(/^[0-9a-f]{64}$/);
 const identifier = z.string().regex(/^[a-z_][a-z0-9_]{0,62}$/);
@@ -52,7 +61,7 @@ export type ArchivedTable = z.infer<typeof table>;
 
 const manifest = z.object({
   format: z.literal(FORMAT),
-  formatVersion: z.literal([1, FORMAT_VERSION]),
+  formatVersion: z.literal([1, FORMAT_VERSION, ENCRYPTED_VERSION]),
   /** The version of Gantry that made the archive. */
   gantryVersion: z.string(),
   /** Null when the schema is older than installation ids. */
@@ -73,7 +82,18 @@ const manifest = z.object({
     lacking: z.array(sha256),
   }),
   secrets: z.array(file),
+  /** For whom all files but the manifest and the list of images are encrypted; absent if they are not. */
+  recipients: z
+    .array(z.string().regex(/^age1[0-9a-z]{58}$/))
+    .min(1)
+    .optional(),
 });
+
+/** A manifest of the format of encrypted archives says for whom they are encrypted, and no other does. */
+const wholeManifest = manifest.refine(
+  ({ formatVersion, recipients }) => (formatVersion === ENCRYPTED_VERSION) === (recipients !== undefined),
+  { path: ['recipients'] },
+);
 
 /** What is in an archive. */
 export type Manifest = z.infer<typeof manifest>;
@@ -97,8 +117,13 @@ export function parseManifest(text: string): unknown {
   }
 }
 
-/** The constant members of a manifest. */
-export const manifestFormat = { format: FORMAT, formatVersion: FORMAT_VERSION } as const;
+/** The members of a manifest that say how it is to be read. */
+export function manifestFormat(
+  encryption: Encryption | null,
+): Pick<Manifest, 'format' | 'formatVersion' | 'recipients'> {
+  if (encryption === null) return { format: FORMAT, formatVersion: FORMAT_VERSION };
+  return { format: FORMAT, formatVersion: ENCRYPTED_VERSION, recipients: [...encryption.recipients] };
+}
 
 /** Fast compression: it keeps up with the database, and makes text a fifth of its size. */
 const LEVEL = 1;
@@ -120,17 +145,29 @@ function createGauge() {
   return { stream, read: () => ({ bytes, sha256: hash.digest('hex') }) };
 }
 
+interface WriteOptions {
+  readonly signal?: AbortSignal | undefined;
+  /** Called with numbers of bytes that were read from the source. */
+  readonly onBytes?: (bytes: number) => void;
+  readonly encryption?: Encryption | null;
+}
+
+/** The name of a file of an archive. */
+function nameOf(name: string, encryption: Encryption | null): string {
+  return encryption === null ? name : `${name}${ENCRYPTED_SUFFIX}`;
+}
+
 /**
  * Writes a compressed file of the archive, readable by its owner only. It is on disk when this resolves.
- * @param name its name within the archive
- * @param onBytes called with numbers of bytes that were read from the source
+ * @param plainName its name within the archive, without what is added if it is encrypted
  */
 export async function writeCompressed(
   archive: string,
-  name: string,
+  plainName: string,
   source: Readable,
-  { signal, onBytes }: { signal?: AbortSignal | undefined; onBytes?: (bytes: number) => void } = {},
+  { signal, onBytes, encryption = null }: WriteOptions = {},
 ): Promise<ArchivedFile> {
+  const name = nameOf(plainName, encryption);
   const file = await open(join(archive, name), 'wx', 0o600);
   try {
     const gauge = createGauge();
@@ -143,7 +180,12 @@ export async function writeCompressed(
         read = gzip.bytesWritten;
       }
     };
-    await pipeline(source, gzip, gauge.stream, write, signal ? { signal } : {});
+    const options = signal ? { signal } : {};
+    if (encryption === null) await pipeline(source, gzip, gauge.stream, write, options);
+    else {
+      const encrypt = (chunks: AsyncIterable<Uint8Array>) => encryption.encryptAll(chunks);
+      await pipeline(source, gzip, encrypt, gauge.stream, write, options);
+    }
     await file.sync();
     return { name, ...gauge.read() };
   } finally {
@@ -152,9 +194,15 @@ export async function writeCompressed(
 }
 
 /** Writes a small file of the archive, readable by its owner only. It is on disk when this resolves. */
-export async function writeSmall(archive: string, name: string, text: string): Promise<ArchivedFile> {
+export async function writeSmall(
+  archive: string,
+  plainName: string,
+  text: string,
+  encryption: Encryption | null = null,
+): Promise<ArchivedFile> {
+  const name = nameOf(plainName, encryption);
   await mkdir(dirname(join(archive, name)), { recursive: true, mode: 0o700 });
-  const bytes = Buffer.from(text);
+  const bytes = encryption === null ? Buffer.from(text) : await encryption.encrypt(Buffer.from(text));
   const file = await open(join(archive, name), 'wx', 0o600);
   try {
     await file.writeFile(bytes);
@@ -166,11 +214,59 @@ export async function writeSmall(archive: string, name: string, text: string): P
 }
 
 /** The uncompressed content of a file of the archive. The caller must have checked the file. */
-export function readCompressed(archive: string, { name }: ArchivedFile): Readable {
+export function readCompressed(
+  archive: string,
+  { name }: ArchivedFile,
+  decryption: Decryption | null = null,
+): Readable {
   const unzip = createGunzip({ chunkSize: CHUNK });
   const raw = createReadStream(join(archive, name), { highWaterMark: CHUNK });
-  raw.on('error', (error) => unzip.destroy(error));
-  return raw.pipe(unzip);
+  // Whoever reads `unzip` gets the error.
+  const done = (): void => undefined;
+  if (!name.endsWith(ENCRYPTED_SUFFIX)) pipe(raw, unzip, done);
+  else {
+    if (decryption === null) throw new Error(`${name} is encrypted`);
+    pipe(raw, (chunks: AsyncIterable<Uint8Array>) => decryption.decryptAll(chunks), unzip, done);
+  }
+  return unzip;
+}
+
+/** The content of a small file of the archive. */
+export async function readSmall(
+  archive: string,
+  { name }: ArchivedFile,
+  decryption: Decryption | null,
+): Promise<Buffer> {
+  const bytes = await readFile(join(archive, name));
+  if (!name.endsWith(ENCRYPTED_SUFFIX)) return bytes;
+  if (decryption === null) throw new Error(`${name} is encrypted`);
+  return decryption.decrypt(bytes);
+}
+
+/** The name of a file as it would be if it were not encrypted. */
+export function plainNameOf({ name }: ArchivedFile): string {
+  return name.endsWith(ENCRYPTED_SUFFIX) ? name.slice(0, -ENCRYPTED_SUFFIX.length) : name;
+}
+
+/**
+ * Checks that an encrypted archive can be decrypted.
+ * @throws BackupRefused without an identity, or with one of somebody else
+ */
+export async function requireIdentity(
+  archive: string,
+  { recipients }: Manifest,
+  decryption: Decryption | null,
+): Promise<void> {
+  if (recipients === undefined) return;
+  const list = recipients.join(', ');
+  if (decryption === null)
+    throw new BackupRefused(
+      `The backup ${archive} is encrypted for ${list}: name the file of its identity with --identity`,
+    );
+  if (!(await decryption.fits(recipients)))
+    throw new BackupRefused(
+      `The identity does not belong to the backup ${archive}, which is encrypted for ${list}: name the file of that identity`,
+    );
 }
 
 /**
@@ -209,9 +305,9 @@ export async function readManifest(archive: string): Promise<Manifest> {
   const content = parseManifest(bytes.toString('utf8'));
   const head = manifestHead.safeParse(content);
   if (!head.success) throw new BackupRefused(`${archive} is not a backup of Gantry: name the folder of one`);
-  const read = manifest.safeParse(content);
+  const read = wholeManifest.safeParse(content);
   if (read.success) return read.data;
-  if (head.data.formatVersion > FORMAT_VERSION) throw newer(archive, head.data.gantryVersion);
+  if (head.data.formatVersion > ENCRYPTED_VERSION) throw newer(archive, head.data.gantryVersion);
   const [issue] = read.error.issues;
   throw damaged(archive, `${MANIFEST_FILE} has no valid ${issue?.path.join('.')}`);
 }
@@ -240,17 +336,25 @@ function newer(archive: string, by: string): BackupRefused {
   );
 }
 
+/** What was checked of an archive. */
+export interface VerifyOptions {
+  /** Called with a number from 0 to 1. */
+  readonly onProgress?: (done: number) => void;
+  /** To decrypt an encrypted archive; without it, only that its files are as they were written is checked. */
+  readonly decryption?: Decryption | null;
+}
+
 /**
  * Reads everything that an archive consists of and compares it with its manifest. Nothing is changed.
- * @param onProgress called with a number from 0 to 1
  * @throws BackupRefused that names the first thing that is wrong
  */
 export async function verifyArchive(
   archive: string,
-  onProgress: (done: number) => void = () => {},
+  { onProgress = () => {}, decryption = null }: VerifyOptions = {},
 ): Promise<Manifest> {
   const described = await readManifest(archive);
   await checkVersion(archive, described);
+  if (decryption !== null) await requireIdentity(archive, described, decryption);
   const { tables, pictures, secrets } = described;
   const files = [...tables.map(({ file }) => file), pictures.file, ...secrets];
   const all = files.reduce((sum, { bytes }) => sum + bytes, 1) + pictures.bytes;
@@ -261,10 +365,23 @@ export async function verifyArchive(
   };
   for (const file of files) {
     await checkFile(archive, file);
+    if (decryption !== null) await checkDecrypts(archive, file, decryption);
     advance(file.bytes);
   }
-  await checkImages(archive, described, advance);
+  await (described.recipients === undefined
+    ? checkImages(archive, described, advance)
+    : checkEncryptedImages(archive, described, decryption, advance));
   return described;
+}
+
+/** Decrypts a file to its end. @throws BackupRefused when that fails */
+async function checkDecrypts(archive: string, file: ArchivedFile, decryption: Decryption): Promise<void> {
+  if (!file.name.endsWith(ENCRYPTED_SUFFIX)) return;
+  try {
+    for await (const _ of decryption.decryptAll(createReadStream(join(archive, file.name))));
+  } catch {
+    throw damaged(archive, `${file.name} cannot be decrypted`);
+  }
 }
 
 async function checkImages(
@@ -288,7 +405,43 @@ async function checkImages(
     count++;
     advance(bytes);
   });
-  if (count !== pictures.count) {
-    throw damaged(archive, `${pictures.file.name} names ${count} images instead of ${pictures.count}`);
+  requireCount(archive, pictures, count);
+}
+
+function requireCount(archive: string, pictures: Manifest['pictures'], count: number): void {
+  if (count === pictures.count) return;
+  throw damaged(archive, `${pictures.file.name} names ${count} images instead of ${pictures.count}`);
+}
+
+/** Checks the images of an encrypted archive: what they are with an identity, and otherwise that they are there. */
+async function checkEncryptedImages(
+  archive: string,
+  { pictures, recipients = [] }: Manifest,
+  decryption: Decryption | null,
+  advance: (bytes: number) => void,
+): Promise<void> {
+  const pool = poolOf(archive, poolFor(recipients));
+  const lacking = new Set(pictures.lacking);
+  const list = readImageList(readCompressed(archive, pictures.file));
+  let count = 0;
+  const note = (bytes: number): void => {
+    count++;
+    advance(bytes);
+  };
+  if (decryption === null) {
+    await forEachImage(list, async (image) => {
+      if (lacking.has(image.sha256)) return;
+      const path = await hasContent(pool, image);
+      if (path !== null) throw damaged(archive, `${path} is missing or incomplete`);
+      note(image.bytes);
+    });
+  } else {
+    await forEachContent({ pool, decryption, lacking }, list, async ({ image, path, content }) => {
+      if (content === null) throw damaged(archive, `${path} is missing, or cannot be decrypted`);
+      if (createHash('sha256').update(content).digest('hex') !== image.sha256)
+        throw damaged(archive, `the image ${image.sha256} in ${path} was changed`);
+      note(image.bytes);
+    });
   }
+  requireCount(archive, pictures, count);
 }

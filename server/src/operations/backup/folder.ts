@@ -4,6 +4,7 @@ import { DAY_MS } from '@gantry/contract/durations';
 import { DataFolderInUse, DataFolderUnusable, syncFolder } from '@gantry/embedded-postgres/data-folder';
 import { ignoreErrno } from '@gantry/embedded-postgres/errno';
 import type { Logger } from 'pino';
+import type { LocatedImage } from '../../images/verify.ts';
 import { dataFolderAt } from '../../platform/database/open.ts';
 import { machineTime } from '../../platform/machine-time.ts';
 import {
@@ -16,14 +17,18 @@ import {
   SECRETS_FOLDER,
   TABLES_FOLDER,
 } from './archive.ts';
+import { POOL, poolFor } from './encryption.ts';
 import { BackupRefused, explaining } from './refusal.ts';
-import { POOL, readImageList, removeUnlisted } from './stored-images.ts';
+import { readImageList, removeUnlisted } from './stored-images.ts';
 
 /** The form of the names of finished backups, which sort by time. */
 const FINISHED = /^gantry-\d{8}T\d{6}Z(?:-\d+)?$/;
 
 /** Prefix of a backup that is being written, or whose process was killed. */
 const PARTIAL = '.partial-';
+
+/** The folders of images: of backups that are not encrypted, and of those for the same recipients. */
+const IS_POOL = /^pictures(?:-[0-9a-f]{16})?$/;
 
 /** How far the clocks of the database and of the machine that restores may differ, in milliseconds. */
 const AHEAD_MS = DAY_MS;
@@ -175,13 +180,18 @@ export async function findArchive(path: string): Promise<string> {
 /** Removes the images that no backup of the folder names. If a backup cannot be read, all stay. */
 export async function cleanPool(folder: string, log: Pick<Logger, 'warn'>): Promise<void> {
   try {
-    const lists = [];
+    const pools = new Map<string, AsyncGenerator<LocatedImage>[]>();
+    for (const name of await readdir(folder)) if (IS_POOL.test(name)) pools.set(name, []);
     for (const name of await listBackups(folder)) {
       const path = join(folder, name);
-      const { pictures } = await readManifest(path);
-      lists.push(readImageList(readCompressed(path, pictures.file)));
+      const { pictures, recipients = [] } = await readManifest(path);
+      pools.get(poolFor(recipients))?.push(readImageList(readCompressed(path, pictures.file)));
     }
-    await removeUnlisted(join(folder, POOL), lists);
+    for (const [name, lists] of pools) {
+      await removeUnlisted(join(folder, name), lists);
+      // The images of former recipients, of whose backups none is left.
+      if (lists.length === 0 && name !== POOL) await rm(join(folder, name), { recursive: true, force: true });
+    }
   } catch (err) {
     log.warn({ err }, 'images of old backups are kept, because a backup cannot be read');
   }

@@ -6,7 +6,7 @@ import type pg from 'pg';
 import { to as copyTo } from 'pg-copy-streams';
 import type { Logger } from 'pino';
 import { type ImageFiles, imageFilesAt } from '../../images/blobs.ts';
-import { readVerified } from '../../images/verify.ts';
+import { type LocatedImage, readVerified } from '../../images/verify.ts';
 import { tablesOfMigrations } from '../../platform/database/migrate.ts';
 import { migrationsFolder, version } from '../../platform/installation.ts';
 import {
@@ -23,6 +23,7 @@ import {
   writeCompressed,
   writeSmall,
 } from './archive.ts';
+import { Encryption, POOL } from './encryption.ts';
 import { claimBackupFolder, cleanPool, createDraft, type Draft, removeOldBackups } from './folder.ts';
 import { BackupRefused, explaining, explainingStore } from './refusal.ts';
 import {
@@ -43,10 +44,18 @@ import {
   type SequenceValue,
   takeSnapshot,
 } from './source-store.ts';
-import { addToPool, forEachImage, POOL, readImageList, SegmentCopies } from './stored-images.ts';
+import {
+  addToPool,
+  encryptedCopies,
+  forEachImage,
+  hasContent,
+  plainCopies,
+  readImageList,
+  SegmentCopies,
+} from './stored-images.ts';
 
 /** The secrets of the data folder that belong to the data. The password of the embedded database does not. */
-export const SECRETS = ['jwt-secret'] as const;
+export const SECRETS = ['jwt-secret', 'seal-key'] as const;
 
 /** Maximum number of images that may be missing. With more, the store is probably not that of the service. */
 const MAX_MISSING_IMAGES = 1_000;
@@ -59,6 +68,8 @@ export interface MakeOptions {
   readonly dataDir: string;
   /** The folder of backups. */
   readonly folder: string;
+  /** For whom the backup is encrypted; nobody by default. */
+  readonly recipients?: readonly string[];
   /** How many backups to keep there; null: all. */
   readonly keep: number | null;
   readonly log: Pick<Logger, 'warn'>;
@@ -87,6 +98,8 @@ export interface BackupResult {
     /** Those that were missing or damaged in the store. */
     readonly lacking: number;
   };
+  /** For whom it is encrypted; none if it is not. */
+  readonly recipients: readonly string[];
   /** Names of old backups that were removed. */
   readonly removed: readonly string[];
 }
@@ -98,6 +111,7 @@ export interface BackupResult {
  */
 export async function makeBackup(options: MakeOptions): Promise<BackupResult> {
   const began = performance.now();
+  const encryption = encryptionOf(options);
   await using connection = await openCopyConnection(options.connectionString);
   const { client } = connection;
   if (!(await hasSchema(client))) {
@@ -108,7 +122,7 @@ export async function makeBackup(options: MakeOptions): Promise<BackupResult> {
   await using _claim = await claimBackupFolder(options.folder);
   await excludeOthers(client);
   return await explaining(options.folder, async () => {
-    const made = await writeBackup(connection, options);
+    const made = await writeBackup(connection, { ...options, encryption });
     const removed =
       options.keep === null ? [] : await removeOldBackups(options.folder, options.keep, made.name);
     if (removed.length > 0) await cleanPool(options.folder, options.log);
@@ -116,9 +130,18 @@ export async function makeBackup(options: MakeOptions): Promise<BackupResult> {
   });
 }
 
+function encryptionOf({ recipients = [] }: MakeOptions): Encryption | null {
+  return recipients.length === 0 ? null : new Encryption(recipients);
+}
+
+/** What writing needs besides the options. */
+interface WriteOptions extends MakeOptions {
+  readonly encryption: Encryption | null;
+}
+
 type Made = Omit<BackupResult, 'removed' | 'seconds'>;
 
-async function writeBackup(connection: CopyConnection, options: MakeOptions): Promise<Made> {
+async function writeBackup(connection: CopyConnection, options: WriteOptions): Promise<Made> {
   const { client } = connection;
   await takeSnapshot(connection, options.connectionString);
   const facts = await readFacts(client);
@@ -137,13 +160,13 @@ async function writeInto(
   draft: Draft,
   connection: CopyConnection,
   facts: DatabaseFacts,
-  options: MakeOptions,
+  options: WriteOptions,
 ): Promise<Made> {
   const database = await writeDatabase(connection, draft, options);
   await connection.client.query('COMMIT');
   const pictures = await copyImages(draft, database.pictures, database.advance, options);
-  const secrets = await writeSecrets(draft, options.dataDir);
-  const manifest = describe(facts, database, pictures, secrets);
+  const secrets = await writeSecrets(draft, options);
+  const manifest = describe(facts, database, pictures, secrets, options.encryption);
   const files = [...manifest.tables.map(({ file }) => file), manifest.pictures.file, ...secrets];
   const described = await writeSmall(draft.path, MANIFEST_FILE, `${JSON.stringify(manifest, null, 1)}\n`);
   await writeSmall(draft.path, CHECKSUM_FILE, `${described.sha256}  ${MANIFEST_FILE}\n`);
@@ -164,6 +187,7 @@ async function writeInto(
       copiedBytes: pictures.copiedBytes,
       lacking: pictures.lacking.length,
     },
+    recipients: options.encryption?.recipients ?? [],
   };
 }
 
@@ -178,7 +202,7 @@ interface WrittenDatabase {
 async function writeDatabase(
   connection: CopyConnection,
   draft: Draft,
-  options: MakeOptions,
+  options: WriteOptions,
 ): Promise<WrittenDatabase> {
   const { client } = connection;
   const known = await tablesOfMigrations(migrationsFolder);
@@ -194,7 +218,8 @@ async function writeDatabase(
     options.onProgress?.(Math.min(0.99, done / Math.max(1, all)));
   };
   const written: ArchivedTable[] = [];
-  for (const table of tables) written.push(await writeTable(client, draft, table, advance, options.signal));
+  for (const table of tables)
+    written.push(await writeTable(client, draft, table, { ...options, onBytes: advance }));
   const sequences = await readSequences(client);
   const source = client.query(copyTo(await imagesOut(client)));
   const pictures = await writeCompressed(draft.path, IMAGES_FILE, source, { signal: options.signal });
@@ -205,12 +230,17 @@ async function writeTable(
   client: pg.Client,
   draft: Draft,
   table: CopiedTable,
-  advance: (bytes: number) => void,
-  signal: AbortSignal | undefined,
+  {
+    signal,
+    encryption,
+    onBytes,
+  }: Pick<WriteOptions, 'signal' | 'encryption'> & {
+    readonly onBytes: (bytes: number) => void;
+  },
 ): Promise<ArchivedTable> {
   const source = client.query(copyTo(copyOut(client, table)));
   const name = `${TABLES_FOLDER}/${table.name}.copy.gz`;
-  const file = await writeCompressed(draft.path, name, source, { signal, onBytes: advance });
+  const file = await writeCompressed(draft.path, name, source, { signal, onBytes, encryption });
   return {
     name: table.name,
     bounds: table.bounds && { ...table.bounds },
@@ -236,13 +266,17 @@ async function copyImages(
   draft: Draft,
   list: ArchivedFile,
   advance: (bytes: number) => void,
-  { files, folder, log, signal }: MakeOptions,
+  { files, folder, log, signal, encryption }: WriteOptions,
 ): Promise<CopiedImages> {
-  const pool = join(folder, POOL);
+  const pool = join(folder, encryption === null ? POOL : encryption.pool);
   const result = { count: 0, bytes: 0, copied: 0, copiedBytes: 0, lacking: [] as string[] };
   const folders = new Set<string>();
   const copies = imageFilesAt(pool);
-  const segments = new SegmentCopies(files.segments, copies.segments);
+  const segments = new SegmentCopies(
+    encryption === null
+      ? plainCopies(files.segments, copies.segments)
+      : encryptedCopies(files.segments, copies.segments, encryption),
+  );
   await forEachImage(
     readImageList(readCompressed(draft.path, list)),
     async (image) => {
@@ -250,15 +284,17 @@ async function copyImages(
       const isInSegment = segment !== null && position !== null;
       const isPresent = isInSegment
         ? await segments.ensure(segment, position + image.bytes)
-        : (await copies.blobs.stat(sha256))?.bytes === image.bytes;
+        : await isInPool(pool, image, encryption);
       if (!isPresent) {
-        const bytes = await explainingStore(() => readVerified(isInSegment ? copies : files, image));
+        const bytes = await explainingStore(() =>
+          readVerified(isInSegment && encryption === null ? copies : files, image),
+        );
         if (bytes === null) {
           result.lacking.push(sha256);
           if (result.lacking.length > MAX_MISSING_IMAGES) throw tooManyLacking();
           return;
         }
-        if (!isInSegment) folders.add(await addToPool(pool, sha256, bytes));
+        if (!isInSegment) folders.add(await addToPool(pool, sha256, bytes, encryption));
         result.copied++;
         result.copiedBytes += bytes.length;
       }
@@ -278,6 +314,11 @@ async function copyImages(
   return result;
 }
 
+async function isInPool(pool: string, image: LocatedImage, encryption: Encryption | null): Promise<boolean> {
+  if (encryption !== null) return (await hasContent(pool, image)) === null;
+  return (await imageFilesAt(pool).blobs.stat(image.sha256))?.bytes === image.bytes;
+}
+
 function tooManyLacking(): BackupRefused {
   return new BackupRefused(
     `More than ${MAX_MISSING_IMAGES} images that the database names are missing in the store: check DATA_DIR and S3_BUCKET, which must be those of the service`,
@@ -290,11 +331,15 @@ async function syncPool(pool: string, folders: ReadonlySet<string>): Promise<voi
   for (const folder of [...folders, ...above, pool, join(pool, '..')]) await syncFolder(folder);
 }
 
-async function writeSecrets(draft: Draft, dataDir: string): Promise<ArchivedFile[]> {
+async function writeSecrets(
+  draft: Draft,
+  { dataDir, encryption }: Pick<WriteOptions, 'dataDir' | 'encryption'>,
+): Promise<ArchivedFile[]> {
   const files: ArchivedFile[] = [];
   for (const name of SECRETS) {
     const text = await ignoreErrno(readFile(join(dataDir, name), 'utf8'), 'ENOENT');
-    if (text !== undefined) files.push(await writeSmall(draft.path, `${SECRETS_FOLDER}/${name}`, text));
+    if (text !== undefined)
+      files.push(await writeSmall(draft.path, `${SECRETS_FOLDER}/${name}`, text, encryption));
   }
   return files;
 }
@@ -304,9 +349,10 @@ function describe(
   database: WrittenDatabase,
   pictures: CopiedImages,
   secrets: readonly ArchivedFile[],
+  encryption: Encryption | null,
 ): Manifest {
   return {
-    ...manifestFormat,
+    ...manifestFormat(encryption),
     gantryVersion: version,
     installationId: facts.installationId,
     madeAt: facts.madeAt.toISOString(),

@@ -58,6 +58,7 @@ export interface BackupJob {
   readonly connectionString: string;
   readonly folder: string;
   readonly keep: number;
+  readonly recipients: readonly string[];
 }
 
 /** A message from that process. A refusal is a sentence for users; a failure is a text that may be stored. */

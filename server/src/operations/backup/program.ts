@@ -15,7 +15,7 @@ function say(message: BackupMessage): void {
   if (process.connected) process.send?.(message);
 }
 
-async function make({ config, connectionString, folder, keep }: BackupJob): Promise<void> {
+async function make({ config, connectionString, folder, keep, recipients }: BackupJob): Promise<void> {
   let reportedAt = performance.now();
   await using files = await openImageFiles(config);
   const made = await makeBackup({
@@ -24,6 +24,7 @@ async function make({ config, connectionString, folder, keep }: BackupJob): Prom
     dataDir: config.DATA_DIR,
     folder,
     keep,
+    recipients,
     log: { warn: (details: object, warning: string) => say({ warning, details }) } as never,
     onProgress(progress) {
       if (performance.now() - reportedAt < PROGRESS_MS) return;

@@ -1,3 +1,4 @@
+import { hash } from 'node:crypto';
 import { mkdir, readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { syncFolder } from '@gantry/embedded-postgres/data-folder';
@@ -9,16 +10,34 @@ import { sqlState } from '../../platform/database/failure.ts';
 import { migrate } from '../../platform/database/migrate.ts';
 import { waitForDatabase } from '../../platform/database/wait.ts';
 import { migrationsFolder } from '../../platform/installation.ts';
-import { type Manifest, readCompressed, SECRETS_FOLDER } from './archive.ts';
+import {
+  type Manifest,
+  plainNameOf,
+  readCompressed,
+  readSmall,
+  requireIdentity,
+  SECRETS_FOLDER,
+} from './archive.ts';
+import { type Decryption, poolFor } from './encryption.ts';
 import { BackupRefused, explaining, explainingStore } from './refusal.ts';
 import { openCopyConnection } from './source-store.ts';
-import { forEachImage, poolOf, readImageList, SegmentCopies } from './stored-images.ts';
+import {
+  decryptedCopies,
+  forEachContent,
+  forEachImage,
+  plainCopies,
+  poolOf,
+  readImageList,
+  SegmentCopies,
+} from './stored-images.ts';
 import { analyze, loadTables, requireEmptyDatabase } from './target-store.ts';
 
 export interface RestoreOptions {
   /** The folder of one backup, which was verified. */
   readonly archive: string;
   readonly manifest: Manifest;
+  /** For an encrypted archive. */
+  readonly decryption?: Decryption | null;
   readonly connectionString: string;
   readonly allowUnsafe: boolean;
   readonly files: ImageFiles;
@@ -45,7 +64,8 @@ export interface RestoreResult {
  */
 export async function restoreBackup(options: RestoreOptions): Promise<RestoreResult> {
   const began = performance.now();
-  const { archive, manifest, connectionString, log, onStep = () => {} } = options;
+  const { archive, manifest, connectionString, log, decryption = null, onStep = () => {} } = options;
+  await requireIdentity(archive, manifest, decryption);
   const names = new Set(manifest.migrations.map(({ name }) => name));
   await checkSecrets(options);
   await waitForDatabase(connectionString, { allowUnsafe: options.allowUnsafe, log });
@@ -68,7 +88,7 @@ export async function restoreBackup(options: RestoreOptions): Promise<RestoreRes
         open: ({ name }) => {
           const table = manifest.tables.find((each) => each.name === name);
           if (!table) throw new Error(`The archive has no table ${name}`);
-          return readCompressed(archive, table.file);
+          return readCompressed(archive, table.file, decryption);
         },
         isFromThePast: true,
         lackingPictures: manifest.pictures.lacking,
@@ -103,11 +123,50 @@ async function explainingFull<Result>(work: () => Promise<Result>): Promise<Resu
   }
 }
 
-async function restoreImages({ archive, manifest, files, dataDir }: RestoreOptions): Promise<number> {
+function restoreImages(options: RestoreOptions): Promise<number> {
+  const { manifest, decryption = null } = options;
+  return manifest.recipients === undefined || decryption === null
+    ? restorePlainImages(options)
+    : restoreEncryptedImages(options, manifest.recipients, decryption);
+}
+
+async function restoreEncryptedImages(
+  { archive, manifest, files, dataDir }: RestoreOptions,
+  recipients: readonly string[],
+  decryption: Decryption,
+): Promise<number> {
+  const pool = poolOf(archive, poolFor(recipients));
+  const lacking = new Set(manifest.pictures.lacking);
+  const segments = new SegmentCopies(
+    decryptedCopies(imageFilesAt(pool).segments, files.segments, decryption),
+  );
+  let stored = 0;
+  async function* ofObjects(): AsyncGenerator<LocatedImage> {
+    for await (const image of readImageList(readCompressed(archive, manifest.pictures.file))) {
+      if (lacking.has(image.sha256)) continue;
+      stored++;
+      const { segment, position, sha256, bytes } = image;
+      if (segment !== null && position !== null && !files.storesObjects) {
+        await segments.ensure(segment, position + bytes);
+      } else if ((await files.blobs.stat(sha256))?.bytes !== bytes) yield image;
+    }
+  }
+  await explainingStore(() =>
+    explaining(dataDir, () =>
+      forEachContent({ pool, decryption, lacking }, ofObjects(), async ({ image: { sha256 }, content }) => {
+        if (content === null || hash('sha256', content, 'hex') !== sha256) throw changedMeanwhile(sha256);
+        await files.blobs.put(sha256, content);
+      }),
+    ),
+  );
+  return stored;
+}
+
+async function restorePlainImages({ archive, manifest, files, dataDir }: RestoreOptions): Promise<number> {
   const pool = poolOf(archive);
   const lacking = new Set(manifest.pictures.lacking);
   const copies = imageFilesAt(pool);
-  const segments = new SegmentCopies(copies.segments, files.segments);
+  const segments = new SegmentCopies(plainCopies(copies.segments, files.segments));
   let stored = 0;
   await explainingStore(() =>
     explaining(dataDir, () =>
@@ -131,17 +190,26 @@ async function restoreImages({ archive, manifest, files, dataDir }: RestoreOptio
 async function readFromPool(copies: ImageFiles, image: LocatedImage): Promise<Buffer> {
   const bytes = await readVerified(copies, image);
   if (bytes !== null) return bytes;
-  throw new BackupRefused(
-    `The image ${image.sha256} of the backup was changed meanwhile: use another backup`,
-  );
+  throw changedMeanwhile(image.sha256);
+}
+
+function changedMeanwhile(sha256: string): BackupRefused {
+  return new BackupRefused(`The image ${sha256} of the backup was changed meanwhile: use another backup`);
+}
+
+/** The secrets of an archive, with their paths in the data folder. */
+function secretsOf({ archive, manifest, dataDir, decryption = null }: RestoreOptions) {
+  return manifest.secrets.map((file) => ({
+    path: join(dataDir, plainNameOf(file).slice(SECRETS_FOLDER.length + 1)),
+    read: () => readSmall(archive, file, decryption),
+  }));
 }
 
 /** @throws BackupRefused when the data folder has other secrets, which belong to another installation */
-async function checkSecrets({ archive, manifest, dataDir }: RestoreOptions): Promise<void> {
-  for (const { name } of manifest.secrets) {
-    const path = join(dataDir, name.slice(SECRETS_FOLDER.length + 1));
-    const present = await ignoreErrno(readFile(path, 'utf8'), 'ENOENT');
-    if (present !== undefined && present !== (await readFile(join(archive, name), 'utf8'))) {
+async function checkSecrets(options: RestoreOptions): Promise<void> {
+  for (const { path, read } of secretsOf(options)) {
+    const present = await ignoreErrno(readFile(path), 'ENOENT');
+    if (present !== undefined && !present.equals(await read())) {
       throw new BackupRefused(
         `${path} belongs to another installation: choose a new data folder with DATA_DIR, or remove that file`,
       );
@@ -149,14 +217,11 @@ async function checkSecrets({ archive, manifest, dataDir }: RestoreOptions): Pro
   }
 }
 
-async function restoreSecrets({ archive, manifest, dataDir }: RestoreOptions): Promise<void> {
+async function restoreSecrets(options: RestoreOptions): Promise<void> {
+  const { dataDir } = options;
   await mkdir(dataDir, { recursive: true, mode: 0o700 });
-  for (const { name } of manifest.secrets) {
-    const path = join(dataDir, name.slice(SECRETS_FOLDER.length + 1));
-    await ignoreErrno(
-      writeFile(path, await readFile(join(archive, name)), { mode: 0o600, flag: 'wx' }),
-      'EEXIST',
-    );
+  for (const { path, read } of secretsOf(options)) {
+    await ignoreErrno(writeFile(path, await read(), { mode: 0o600, flag: 'wx' }), 'EEXIST');
   }
   await syncFolder(dataDir);
 }

@@ -59,10 +59,14 @@ export async function noteProgress(db: Executor, id: string, progress: number): 
 
 /** Records a finished backup. */
 export async function noteCompleted(db: Executor, id: string, made: BackupResult): Promise<void> {
+  // A newer version may make a backup before it migrates, so the column may not be there yet.
+  const { rows } = await db.execute(sql`
+    SELECT FROM pg_attribute WHERE attrelid = 'backups'::regclass AND attname = 'recipients'`);
+  const recipients = rows.length > 0 ? sql`, recipients = ${sql.param([...made.recipients])}::text[]` : sql``;
   await db.execute(sql`
     UPDATE backups SET status = 'COMPLETED', finished_at = now(), progress = 1, name = ${made.name}, rows = ${made.rows},
       events = ${made.events}, bytes = ${made.bytes}, pictures = ${made.pictures.count},
-      new_picture_bytes = ${made.pictures.copiedBytes}, lacking_pictures = ${made.pictures.lacking}
+      new_picture_bytes = ${made.pictures.copiedBytes}, lacking_pictures = ${made.pictures.lacking}${recipients}
     WHERE id = ${id}::uuid`);
 }
 
@@ -96,6 +100,7 @@ interface BackupRow extends Record<string, unknown> {
   pictures: number | null;
   new_picture_bytes: number | null;
   lacking_pictures: number | null;
+  recipients?: string[] | null;
   error: string | null;
 }
 
@@ -129,6 +134,7 @@ export async function listBackupRuns(
       pictures: row.pictures,
       newPictureBytes: row.new_picture_bytes,
       lackingPictures: row.lacking_pictures,
+      recipients: row.recipients ?? null,
       error: row.error,
     }),
   );
@@ -194,4 +200,16 @@ export async function readBackupsSoFar(db: Executor, backupDir: string | undefin
 
 function ms(time: ReturnType<typeof sql>) {
   return sql`(extract(epoch FROM ${time}) * 1000)::float8`;
+}
+
+/** The finished backups that ended at a time (Unix milliseconds) or later, the first ones first. */
+export async function listCompletedSince(
+  db: Executor,
+  since: number,
+): Promise<{ readonly folder: string; readonly name: string }[]> {
+  const { rows } = await db.execute<{ folder: string; name: string }>(sql`
+    SELECT folder, name FROM backups
+    WHERE status = 'COMPLETED' AND name IS NOT NULL AND finished_at >= to_timestamp(${since}::float8 / 1000)
+    ORDER BY started_at, id`);
+  return rows;
 }

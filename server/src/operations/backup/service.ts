@@ -12,6 +12,7 @@ type BackupContext = ActorContext<Core & BackupServices>;
 export async function listBackups({ app }: BackupContext, input: ListBackupsInput): Promise<BackupsPage> {
   const { items, total } = await listBackupRuns(app.db, input);
   const { BACKUP_DIR: folder, BACKUP_SCHEDULE: schedule, BACKUP_KEEP: keep } = app.config;
+  const recipients = [...app.config.BACKUP_ENCRYPT_TO];
   const { completed } = await readBackupsSoFar(app.db, folder);
   const nextAt = await app.backups.nextAt();
   return {
@@ -19,7 +20,7 @@ export async function listBackups({ app }: BackupContext, input: ListBackupsInpu
     settings:
       folder === undefined
         ? null
-        : { folder, schedule, keep, nextAt: nextAt === null ? null : new Date(nextAt) },
+        : { folder, schedule, keep, recipients, nextAt: nextAt === null ? null : new Date(nextAt) },
     lastCompletedAt: completed && new Date(completed.end),
     total,
     pageCount: pageCount(total, input.take),

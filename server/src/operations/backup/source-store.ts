@@ -16,7 +16,6 @@ export const CONNECTION_NAME = 'gantry backup';
 /** Settings for text that any server reads back as the same value, and for statements without time limits. */
 const SETTINGS = [
   'SET client_encoding = UTF8',
-  "SET timezone = 'UTC'",
   'SET datestyle = ISO',
   'SET intervalstyle = postgres',
   'SET extra_float_digits = 1',

@@ -96,7 +96,13 @@ export class Backups implements AsyncDisposable {
 
   async #make(id: string, folder: string): Promise<void> {
     const { db, log, config } = this.#parts;
-    const job = { config, connectionString: this.#connectionString, folder, keep: config.BACKUP_KEEP };
+    const job = {
+      config,
+      connectionString: this.#connectionString,
+      folder,
+      keep: config.BACKUP_KEEP,
+      recipients: config.BACKUP_ENCRYPT_TO,
+    };
     const { signal } = this.#ending;
     try {
       const made = await makeNoted(db, { id, log }, (onProgress) =>

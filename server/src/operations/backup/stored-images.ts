@@ -8,6 +8,14 @@ import pLimit from 'p-limit';
 import { imageFilesAt } from '../../images/blobs.ts';
 import { makeFolder, type SegmentFiles } from '../../images/segments.ts';
 import type { LocatedImage } from '../../images/verify.ts';
+import {
+  contentBytesOf,
+  type Decryption,
+  ENCRYPTED_SUFFIX,
+  type Encryption,
+  POOL,
+  readDecrypted,
+} from './encryption.ts';
 import { BackupRefused } from './refusal.ts';
 
 /** Number of images that are processed at the same time. */
@@ -16,12 +24,9 @@ const AT_ONCE = 8;
 /** Maximum number of images that are processed or wait for it, so that a list of any length needs little memory. */
 const WAITING = 64;
 
-/** The folder of the images of all backups, which are beside it. Its files are named by their hashes. */
-export const POOL = 'pictures';
-
 /** The folder of the images of an archive, which is beside it. */
-export function poolOf(archive: string): string {
-  return join(dirname(archive), POOL);
+export function poolOf(archive: string, name: string = POOL): string {
+  return join(dirname(archive), name);
 }
 
 /** The path of an image in the pool, which is the folder of the images of all backups. */
@@ -89,23 +94,58 @@ export async function forEachImage(
   if (hasFailed) throw failure;
 }
 
+/** Where copies of segments are made. */
+export interface CopyTarget {
+  readonly folder: string;
+  pathOf(name: string): string;
+  /** How many bytes of a segment it has. */
+  sizeOf(name: string): Promise<number>;
+  /** Writes the content of a segment to a file. */
+  write(file: FileHandle, name: string): Promise<void>;
+}
+
+async function writeAll(file: FileHandle, chunks: AsyncIterable<Uint8Array>): Promise<void> {
+  for await (const chunk of chunks) await file.writeFile(chunk);
+}
+
 /**
- * Copies a segment, so that it appears complete or not at all. What the copy has already stays as it is: the original may
- * have been damaged since.
+ * Copies segments as they are. What a copy has already stays as it is: the original may have been damaged since.
  */
-async function copySegment(from: SegmentFiles, to: SegmentFiles, name: string): Promise<void> {
-  const path = to.pathOf(name);
-  await makeFolder(to.folder);
-  const present = await to.sizeOf(name);
-  const isLonger = (await from.sizeOf(name)) > present;
-  await writeWhole(path, async (file) => {
-    const write = async (source: Readable): Promise<void> => {
-      for await (const chunk of source) await file.writeFile(chunk as Buffer);
-    };
-    if (present > 0) await write(createReadStream(path));
-    if (isLonger) await write(createReadStream(from.pathOf(name), { start: present }));
-  });
-  await syncFolder(to.folder);
+export function plainCopies(from: SegmentFiles, to: SegmentFiles): CopyTarget {
+  return {
+    folder: to.folder,
+    pathOf: (name) => to.pathOf(name),
+    sizeOf: (name) => to.sizeOf(name),
+    async write(file, name) {
+      const present = await to.sizeOf(name);
+      if (present > 0) await writeAll(file, createReadStream(to.pathOf(name)));
+      if ((await from.sizeOf(name)) > present) {
+        await writeAll(file, createReadStream(from.pathOf(name), { start: present }));
+      }
+    },
+  };
+}
+
+/** Encrypts copies. One that grew is encrypted again as a whole, because what it has cannot be read. */
+export function encryptedCopies(from: SegmentFiles, to: SegmentFiles, encryption: Encryption): CopyTarget {
+  const pathOf = (name: string): string => `${to.pathOf(name)}${ENCRYPTED_SUFFIX}`;
+  return {
+    folder: to.folder,
+    pathOf,
+    sizeOf: (name) => contentBytesOf(pathOf(name)),
+    write: (file, name) => writeAll(file, encryption.encryptAll(createReadStream(from.pathOf(name)))),
+  };
+}
+
+/** Decrypts copies. */
+export function decryptedCopies(from: SegmentFiles, to: SegmentFiles, decryption: Decryption): CopyTarget {
+  return {
+    folder: to.folder,
+    pathOf: (name) => to.pathOf(name),
+    sizeOf: (name) => to.sizeOf(name),
+    write: (file, name) =>
+      writeAll(file, readDecrypted(`${from.pathOf(name)}${ENCRYPTED_SUFFIX}`, decryption)),
+  };
 }
 
 /**
@@ -130,14 +170,12 @@ async function writeWhole(path: string, write: (file: FileHandle) => Promise<voi
 
 /** Copies the segments of images, each at most once. */
 export class SegmentCopies {
-  readonly #from: SegmentFiles;
-  readonly #to: SegmentFiles;
+  readonly #to: CopyTarget;
   readonly #inTurn = pLimit(1);
   readonly #sizes = new Map<string, number>();
   readonly #copied = new Set<string>();
 
-  constructor(from: SegmentFiles, to: SegmentFiles) {
-    this.#from = from;
+  constructor(to: CopyTarget) {
     this.#to = to;
   }
 
@@ -149,10 +187,100 @@ export class SegmentCopies {
       if (before >= end) return true;
       if (!this.#copied.has(name)) {
         this.#copied.add(name);
-        await copySegment(this.#from, this.#to, name);
+        await makeFolder(this.#to.folder);
+        // It appears complete or not at all.
+        await writeWhole(this.#to.pathOf(name), (file) => this.#to.write(file, name));
+        await syncFolder(this.#to.folder);
       }
       return false;
     });
+  }
+}
+
+/** The path of an encrypted image, or of the segment that contains it. */
+function encryptedPathOf(pool: string, { sha256, segment }: LocatedImage): string {
+  const path = segment === null ? pathInPool(pool, sha256) : imageFilesAt(pool).segments.pathOf(segment);
+  return `${path}${ENCRYPTED_SUFFIX}`;
+}
+
+/** Checks by sizes that an encrypted image is there. @returns the path of what lacks it; null if it is there */
+export async function hasContent(pool: string, image: LocatedImage): Promise<string | null> {
+  const path = encryptedPathOf(pool, image);
+  const end = (image.position ?? 0) + image.bytes;
+  return (await contentBytesOf(path)) >= end ? null : path;
+}
+
+/** An image of an encrypted pool. */
+export interface DecryptedImage {
+  readonly image: LocatedImage;
+  readonly path: string;
+  /** null if it is missing or cannot be decrypted. */
+  readonly content: Buffer | null;
+}
+
+/** Decrypts the images of a list one after another. Each segment is decrypted once, because the list has the order of segments. */
+export async function forEachContent(
+  { pool, decryption, lacking }: { pool: string; decryption: Decryption; lacking: ReadonlySet<string> },
+  images: AsyncIterable<LocatedImage>,
+  work: (image: DecryptedImage) => Promise<void>,
+): Promise<void> {
+  let content: DecryptedBytes | undefined;
+  try {
+    for await (const image of images) {
+      if (lacking.has(image.sha256)) continue;
+      const path = encryptedPathOf(pool, image);
+      if (content?.path !== path) {
+        await content?.close();
+        content = new DecryptedBytes(path, readDecrypted(path, decryption));
+      }
+      await work({ image, path, content: await content.read(image.position ?? 0, image.bytes) });
+    }
+  } finally {
+    await content?.close();
+  }
+}
+
+/** Bytes that arrive in order, of which some are wanted. */
+class DecryptedBytes {
+  readonly path: string;
+  readonly #chunks: AsyncGenerator<Buffer>;
+  #held: Buffer = Buffer.alloc(0);
+  #at = 0;
+  #hasFailed = false;
+
+  constructor(path: string, chunks: AsyncGenerator<Buffer>) {
+    this.path = path;
+    this.#chunks = chunks;
+  }
+
+  /** The bytes from a position, which is not before the end of those read last; null if there are none. */
+  async read(position: number, bytes: number): Promise<Buffer | null> {
+    const parts: Buffer[] = [];
+    let wanted = bytes;
+    while (wanted > 0) {
+      const start = Math.max(0, position + bytes - wanted - this.#at);
+      const part = this.#held.subarray(start, start + wanted);
+      parts.push(part);
+      wanted -= part.length;
+      if (wanted > 0 && !(await this.#next())) return null;
+    }
+    return Buffer.concat(parts, bytes);
+  }
+
+  async close(): Promise<void> {
+    await this.#chunks.return(undefined).catch(() => undefined);
+  }
+
+  async #next(): Promise<boolean> {
+    if (this.#hasFailed) return false;
+    const next = await this.#chunks.next().catch(() => null);
+    if (next === null || next.done) {
+      this.#hasFailed = true;
+      return false;
+    }
+    this.#at += this.#held.length;
+    this.#held = next.value;
+    return true;
   }
 }
 
@@ -161,10 +289,17 @@ export class SegmentCopies {
  * synchronised.
  * @returns its folder
  */
-export async function addToPool(pool: string, sha256: string, bytes: Uint8Array): Promise<string> {
-  const path = pathInPool(pool, sha256);
+export async function addToPool(
+  pool: string,
+  sha256: string,
+  bytes: Uint8Array,
+  encryption: Encryption | null,
+): Promise<string> {
+  const plain = pathInPool(pool, sha256);
+  const path = encryption === null ? plain : `${plain}${ENCRYPTED_SUFFIX}`;
   await mkdir(dirname(path), { recursive: true, mode: 0o700 });
-  await writeWhole(path, (file) => file.writeFile(bytes));
+  const stored = encryption === null ? bytes : await encryption.encrypt(bytes);
+  await writeWhole(path, (file) => file.writeFile(stored));
   return dirname(path);
 }
 
@@ -194,7 +329,7 @@ export async function removeUnlisted(
   for (const first of (await sortedNames(pool)).filter((name) => HEX_FOLDER.test(name))) {
     for (const second of await sortedNames(join(pool, first))) {
       for (const name of await sortedNames(join(pool, first, second))) {
-        if (/^[0-9a-f]{64}$/.test(name) && (await isListed(name))) continue;
+        if (IMAGE_NAME.test(name) && (await isListed(name.slice(0, HASH_DIGITS)))) continue;
         await rm(join(pool, first, second, name), { force: true });
         removed++;
       }
@@ -208,13 +343,16 @@ export async function removeUnlisted(
   }
   const { folder } = imageFilesAt(pool).segments;
   for (const name of await sortedNames(folder)) {
-    if (segments.has(name)) continue;
+    if (segments.has(name.endsWith(ENCRYPTED_SUFFIX) ? name.slice(0, -ENCRYPTED_SUFFIX.length) : name))
+      continue;
     await rm(join(folder, name), { force: true });
     removed++;
   }
   return removed;
 }
 
+const HASH_DIGITS = 64;
+const IMAGE_NAME = /^[0-9a-f]{64}(?:\.age)?$/;
 const HEX_FOLDER = /^[0-9a-f]{2}$/;
 
 async function nextOf(list: AsyncIterator<LocatedImage>): Promise<LocatedImage | undefined> {
