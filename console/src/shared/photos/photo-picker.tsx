@@ -1,7 +1,7 @@
 import { MAX_NOTE_IMAGES } from '@gantry/contract/values';
 import { type ChangeEvent, useRef } from 'react';
 import { useTranslation } from 'react-i18next';
-import { Button } from '../../../ui/button.tsx';
+import { Button } from '../../ui/button.tsx';
 import type { Photos } from './use-photos.ts';
 
 interface PhotoPickerProps {
@@ -14,7 +14,7 @@ export function PhotoPicker({ photos, isDisabled }: PhotoPickerProps) {
   const { t, i18n } = useTranslation('incidents');
   const camera = useRef<HTMLInputElement>(null);
   const files = useRef<HTMLInputElement>(null);
-  const { list, isPreparing, unreadable, isFull, sent } = photos;
+  const { list, isPreparing, unreadable, isFull } = photos;
   const add = ({ currentTarget }: ChangeEvent<HTMLInputElement>) => {
     void photos.add([...(currentTarget.files ?? [])]);
     // Without the reset, choosing the same file again would not fire a change event.
@@ -55,17 +55,6 @@ export function PhotoPicker({ photos, isDisabled }: PhotoPickerProps) {
             {t('photos.unreadable')} <bdi className="break-all">{name}</bdi>
           </p>
         ))}
-        {sent !== null && (
-          <p className="flex items-center gap-2">
-            <span>{t('photos.sending')}</span>
-            <progress
-              className="h-2 min-w-24 grow accent-accent"
-              value={sent}
-              max={1}
-              aria-label={t('photos.sending')}
-            />
-          </p>
-        )}
       </div>
     </div>
   );

@@ -1,7 +1,7 @@
 import { useRef, useState } from 'react';
 import { useTranslation } from 'react-i18next';
-import { ImageViewer } from '../../../shared/events/images.tsx';
-import { isKept, useImage } from '../../../shared/events/use-image.ts';
+import { ImageViewer } from '../events/images.tsx';
+import { isKept, useImage } from '../events/use-image.ts';
 
 /** The references of the stored images of a timeline entry, from its `details`. */
 export function imagesIn(details: Readonly<Record<string, unknown>> | null): readonly string[] {
@@ -43,7 +43,20 @@ export function NoteImages({ images, by }: NoteImagesProps) {
           </li>
         ))}
       </ul>
-      {opened !== null && <ImageViewer images={images} label={by} start={opened} onClose={close} />}
+      {opened !== null && (
+        // A dialog around the images stays open: it would close on the same key.
+        // biome-ignore lint/a11y/noStaticElementInteractions: the viewer has a button that does the same
+        <div
+          tabIndex={-1}
+          onKeyDown={(event) => {
+            if (event.key !== 'Escape') return;
+            event.stopPropagation();
+            close();
+          }}
+        >
+          <ImageViewer images={images} label={by} start={opened} onClose={close} />
+        </div>
+      )}
     </>
   );
 }

@@ -1,12 +1,8 @@
-import { createGantryClient, type GantryClient } from '@gantry/client';
 import { MAX_NOTE_IMAGES } from '@gantry/contract/values';
 import { useEffect, useRef, useState } from 'react';
 import { useTranslation } from 'react-i18next';
-import { keptInput } from '../../../shared/form/kept.ts';
-import { useNotices } from '../../../shared/notices/notices.tsx';
-import { serviceAddress } from '../../../shared/service/files.ts';
-import { api } from '../../../shared/service/service.ts';
-import { currentSession } from '../../../shared/session/session.ts';
+import { keptInput } from '../form/kept.ts';
+import { useNotices } from '../notices/notices.tsx';
 
 /** An image to be sent. */
 export interface Photo {
@@ -23,13 +19,9 @@ export interface Photos {
   readonly unreadable: readonly string[];
   /** Whether files were left out because a note can have at most `MAX_NOTE_IMAGES` images. */
   readonly isFull: boolean;
-  /** The share of the upload that is sent, from 0 to 1; null: no upload is in progress. */
-  readonly sent: number | null;
   readonly add: (files: readonly File[]) => Promise<void>;
   readonly remove: (photo: Photo) => void;
   readonly replace: (files: readonly Blob[]) => void;
-  /** Adds the note with the images. They are kept until `replace`, so that the user can retry. */
-  readonly send: (input: { readonly id: string; readonly note: string }) => Promise<unknown>;
 }
 
 /** The images of a note that is being written. @param started the images of its draft */
@@ -38,7 +30,6 @@ export function usePhotos(started: readonly Blob[] = []): Photos {
   const [preparing, setPreparing] = useState(0);
   const [unreadable, setUnreadable] = useState<readonly string[]>([]);
   const [isFull, setFull] = useState(false);
-  const [sent, setSent] = useState<number | null>(null);
   const shown = useRef(list);
   shown.current = list;
   useEffect(() => () => release(shown.current), []);
@@ -48,7 +39,6 @@ export function usePhotos(started: readonly Blob[] = []): Photos {
     isPreparing: preparing > 0,
     unreadable,
     isFull,
-    sent,
     async add(files) {
       const room = MAX_NOTE_IMAGES - list.length - preparing;
       const taken = files.slice(0, Math.max(0, room));
@@ -77,16 +67,6 @@ export function usePhotos(started: readonly Blob[] = []): Photos {
       setList(files.map(photoOf));
       setFull(false);
       setUnreadable([]);
-    },
-    async send(input) {
-      if (list.length === 0) return api.incidents.addNote.mutate(input);
-      setSent(0);
-      try {
-        const images = await Promise.all(list.map(({ file }) => dataUrlOf(file)));
-        return await uploading(setSent).incidents.addNote.mutate({ ...input, images });
-      } finally {
-        setSent(null);
-      }
     },
   };
 }
@@ -156,57 +136,4 @@ async function scaleDown(file: Blob): Promise<Blob> {
   } finally {
     image.close();
   }
-}
-
-/** A file as a `data:` URL. */
-function dataUrlOf(file: Blob): Promise<string> {
-  return new Promise((resolve, reject) => {
-    const reader = new FileReader();
-    reader.onload = () => resolve(String(reader.result));
-    reader.onerror = () => reject(reader.error ?? new Error('The file cannot be read'));
-    reader.readAsDataURL(file);
-  });
-}
-
-/** Timeout in milliseconds; long, because a large request takes time on a slow connection. */
-const TIMEOUT_MS = 120_000;
-
-/** Requests with large inputs, such as images. @param onSent receives the share that was sent, from 0 to 1 */
-function uploading(onSent: (part: number) => void): GantryClient['api'] {
-  const client = createGantryClient({
-    url: serviceAddress,
-    fetch: fetchWithProgress(onSent),
-    timeoutMs: TIMEOUT_MS,
-  });
-  client.setToken(currentSession()?.token ?? null);
-  return client.api;
-}
-
-/** A `fetch` based on XMLHttpRequest, because `fetch` does not report the progress of uploads. */
-function fetchWithProgress(onSent: (part: number) => void): typeof fetch {
-  return (input, init = {}) =>
-    new Promise((resolve, reject) => {
-      const request = new XMLHttpRequest();
-      request.open(init.method ?? 'GET', String(input));
-      new Headers(init.headers).forEach((value, name) => {
-        request.setRequestHeader(name, value);
-      });
-      request.upload.onprogress = ({ loaded, total, lengthComputable }) => {
-        if (lengthComputable) onSent(loaded / total);
-      };
-      request.onload = () => resolve(answerOf(request));
-      request.onerror = () => reject(new TypeError('the connection failed'));
-      request.onabort = () => reject(new DOMException('The call was aborted', 'AbortError'));
-      init.signal?.addEventListener('abort', () => request.abort());
-      request.send(init.body as XMLHttpRequestBodyInit | null | undefined);
-    });
-}
-
-function answerOf(request: XMLHttpRequest): Response {
-  const headers = new Headers();
-  for (const name of ['retry-after', 'x-request-id']) {
-    const value = request.getResponseHeader(name);
-    if (value !== null) headers.set(name, value);
-  }
-  return new Response(request.responseText, { status: request.status, headers });
 }
