@@ -1,4 +1,4 @@
-import type { Page } from '@playwright/test';
+import type { Locator, Page } from '@playwright/test';
 import { expect, expectAccessible, test } from './fixtures.ts';
 import type { TestService } from './service.ts';
 
@@ -253,6 +253,12 @@ test('an administrator enters agencies and a plan, whose steps an operator does'
   await page.getByRole('dialog', { name: 'Skip' }).getByRole('button', { name: 'Skip' }).click();
   await page.getByRole('button', { name: 'Done: Look at the camera' }).click();
   await expect(page.getByRole('region', { name: /2 of 2/ })).toBeVisible();
+  await page.getByRole('button', { name: 'Open again: Look at the camera' }).click();
+  const again = page.getByRole('dialog', { name: 'Open again' });
+  await again.getByLabel('Reason').fill('It was another camera');
+  await again.getByRole('button', { name: 'Open again' }).click();
+  await expect(page.getByRole('region', { name: /1 of 2/ })).toBeVisible();
+  await expect(page.getByText('It was another camera')).toBeVisible();
 });
 
 test('the situation report is downloaded, and a camera nearby shows its newest image', async ({
@@ -269,9 +275,24 @@ test('the situation report is downloaded, and a camera nearby shows its newest i
   await service.admin.api.events.ingest.mutate({ apiKey, eventType: 'VEHICLE_DETECTION', images: [PIXEL] });
   await page.reload();
   await expect(cameras.getByRole('img')).toBeVisible();
-  await page.getByRole('button', { name: 'More' }).click();
+  let clicks = 0;
+  const click = async (target: Locator) => {
+    clicks++;
+    await target.click();
+  };
+  await click(page.getByRole('button', { name: 'More' }));
+  await click(page.getByRole('menuitem', { name: 'Situation report …' }));
+  const dialog = page.getByRole('dialog', { name: 'Situation report 1' });
+  await expect(dialog).toContainText('Notes in the file: 0');
+  await expectAccessible(page);
+  await click(dialog.getByRole('button', { name: 'Make', exact: true }));
+  const reports = page.getByRole('region', { name: 'Situation reports' });
+  await expect(reports).toContainText('1: Initial');
+  expect(clicks).toBe(3);
+  const save = reports.getByRole('button', { name: 'Download situation report 1' });
+  await expect(reports).toContainText('SHA-256');
   const download = page.waitForEvent('download');
-  await page.getByRole('menuitem', { name: 'Situation report (PDF)' }).click();
+  await save.click();
   expect((await download).suggestedFilename()).toMatch(/\.pdf$/);
   await expect(page.getByRole('heading', { level: 1 })).toContainText(title);
 });

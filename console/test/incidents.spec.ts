@@ -147,6 +147,15 @@ test.describe('a concurrent change by another user', () => {
   });
 });
 
+/** Assigns an incident to somebody else, whereupon a FIELD user may not add notes, or to nobody. */
+async function giveTo(service: TestService, id: string, whom: 'somebody' | 'nobody'): Promise<void> {
+  const { api } = service.admin;
+  await api.incidents.assign.mutate({
+    id,
+    userId: whom === 'nobody' ? null : (await api.auth.me.query()).id,
+  });
+}
+
 test('a note is added once, however often its keys are pressed', async ({ service, openAs }) => {
   const { id } = await service.admin.api.incidents.create.mutate({ type: 'OTHER', title: 'Sent twice' });
   const page = await openAs('OPERATOR', `/incidents/${id}`);
@@ -195,17 +204,19 @@ test('a note that was started is kept while other pages are shown, and it is sai
   const call = '**/trpc/incidents.addNote*';
   await page.route(call, async (route) => {
     await held;
-    await route.abort();
+    await route.continue();
   });
   await note.press('Control+Enter');
   await leave();
+  await giveTo(service, id, 'somebody');
   goOn();
   await expect(
-    page.getByText(new RegExp(`${title}.? was not added. Cannot reach the service`)),
+    page.getByText(new RegExp(`${title}.? was not added. This incident is assigned to`)),
   ).toBeVisible();
-  await page.unroute(call);
+  await giveTo(service, id, 'nobody');
   await page.goBack();
   await expect(note).toHaveValue('Two lanes');
+  await expect(page.getByRole('button', { name: 'Add note' })).toBeEnabled();
   await note.press('Control+Enter');
   await expect(note).toHaveValue('');
   await leave();
@@ -231,7 +242,8 @@ test('a note that could not be added is put back before the next one that was st
   const call = '**/trpc/incidents.addNote*';
   await page.route(call, async (route) => {
     await held;
-    await route.abort();
+    await giveTo(service, id, 'somebody');
+    await route.continue();
   });
   await note.fill('Two lanes');
   await note.press('Control+Enter');
@@ -244,9 +256,11 @@ test('a note that could not be added is put back before the next one that was st
   await expect(note).toHaveValue('Two lanes\nNow three');
   await expect(note).toBeFocused();
   await page.unroute(call);
+  await giveTo(service, id, 'nobody');
   await leave();
   await page.goBack();
   await expect(note).toHaveValue('Two lanes\nNow three');
+  await expect(page.getByRole('button', { name: 'Add note' })).toBeEnabled();
   await note.press('Control+Enter');
   await expect(note).toHaveValue('');
   await expect(page.getByText(/Two lanes\s+Now three/)).toHaveCount(1);

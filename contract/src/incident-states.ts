@@ -25,6 +25,8 @@ export const incidentActions = [
   'setPlan',
   'completeStep',
   'skipStep',
+  'reopenStep',
+  'makeReport',
   'takeOver',
   'merge',
 ] as const;
@@ -69,11 +71,18 @@ export type LaneState = (typeof laneStates)[number];
 /** The worst injury: nobody was injured, slightly, seriously, or somebody died. */
 export const injuries = ['NONE', 'MINOR', 'SERIOUS', 'FATAL'] as const;
 
+/** Who may read a note: each of them also what those after it may. */
+export const noteAudiences = ['INTERNAL', 'PARTNERS', 'PUBLIC'] as const;
+
+export const situationReportKinds = ['INITIAL', 'INTERMEDIATE', 'FINAL'] as const;
+
 /** What only adds to the record of an incident, and overwrites nothing that somebody else may be editing. */
 export const recordingActions = [
   'setPlan',
   'completeStep',
   'skipStep',
+  'reopenStep',
+  'makeReport',
   'takeOver',
   'attachEvent',
   'addNote',
@@ -151,6 +160,19 @@ export const incidentStates = {
     RESOLVED: 'RESOLVED',
   },
   skipStep: { OPEN: 'OPEN', ACKNOWLEDGED: 'ACKNOWLEDGED', IN_PROGRESS: 'IN_PROGRESS', RESOLVED: 'RESOLVED' },
+  reopenStep: {
+    OPEN: 'OPEN',
+    ACKNOWLEDGED: 'ACKNOWLEDGED',
+    IN_PROGRESS: 'IN_PROGRESS',
+    RESOLVED: 'RESOLVED',
+  },
+  makeReport: {
+    OPEN: 'OPEN',
+    ACKNOWLEDGED: 'ACKNOWLEDGED',
+    IN_PROGRESS: 'IN_PROGRESS',
+    RESOLVED: 'RESOLVED',
+    CLOSED: 'CLOSED',
+  },
   // Another incident was merged into it.
   takeOver: { OPEN: 'OPEN', ACKNOWLEDGED: 'ACKNOWLEDGED', IN_PROGRESS: 'IN_PROGRESS', RESOLVED: 'RESOLVED' },
   // It was merged into another one.

@@ -1,6 +1,13 @@
 import { z } from 'zod';
 import { id } from './id.ts';
-import { agencyKinds, incidentTimes, injuries, laneStates, settableTimes } from './incident-states.ts';
+import {
+  agencyKinds,
+  incidentTimes,
+  injuries,
+  laneStates,
+  noteAudiences,
+  settableTimes,
+} from './incident-states.ts';
 import { MAX_LANES } from './movements.ts';
 import { person } from './person.ts';
 import { planStep } from './plan-steps.ts';
@@ -46,6 +53,11 @@ const laneEntry = z.object({
   by: person.nullable(),
 });
 export type LaneEntry = z.infer<typeof laneEntry>;
+
+export const noteAudience = z
+  .enum(noteAudiences)
+  .describe('INTERNAL: the control room. PARTNERS: agencies, too. PUBLIC: everybody.');
+export type NoteAudience = z.infer<typeof noteAudience>;
 
 /** Another incident, as an incident refers to it. */
 export const incidentLink = z.object({ id: z.string(), title: z.string() });
@@ -140,6 +152,12 @@ export const setTimesInput = z
     lastLeftAt: settable,
     normalAt: settable,
     note: optionalText(2000).describe('Why, for example when a time is corrected.'),
+    ifUnknown: z
+      .boolean()
+      .default(false)
+      .describe(
+        'true: sets only those of the given times that are not known yet, and is no error for the others. Then a time that is ahead by less than a minute is now.',
+      ),
   })
   .refine((input) => settableTimes.some((time) => input[time] !== undefined), {
     message: `Give at least one of ${settableTimes.join(', ')}`,
@@ -203,6 +221,7 @@ const stepKey = z.string().min(1).max(40).describe('The key of a step of `work.p
 export const stepInput = z.object({ id, key: stepKey, note: optionalText(2000) });
 export type StepInput = z.infer<typeof stepInput>;
 export const skipStepInput = z.object({ id, key: stepKey, reason: trimmedText(500, 1) });
+export const reopenStepInput = skipStepInput;
 export const previewStepNoticeInput = z.object({ id, key: stepKey });
 
 export const stepNotice = z.object({

@@ -3,8 +3,9 @@ import { coordinates, coordinatesInput } from './coordinates.ts';
 import { event, severity } from './events.ts';
 import { id } from './id.ts';
 import { incidentActions } from './incident-states.ts';
-import { incidentPerformance, incidentWork } from './incident-work.ts';
+import { incidentPerformance, incidentWork, noteAudience } from './incident-work.ts';
 import { jsonObject } from './json.ts';
+import { MAX_LATE_DAYS } from './log.ts';
 import { pageTotals, paging, sortOrder } from './page.ts';
 import { role } from './permissions.ts';
 import { person } from './person.ts';
@@ -65,10 +66,11 @@ const timelineEntry = z.object({
   from: incidentStatus.nullable(),
   to: incidentStatus.nullable(),
   note: z.string().nullable(),
+  audience: noteAudience.optional().describe('Of a note: who may read it.'),
   details: jsonObject
     .nullable()
     .describe(
-      'What the action changed. An `update` by nobody: an event (`eventId`) raised the severity. A `resolve` by nobody: the source reported that it is over (`reason`: `ended` or `cancelled`). `reportedSeverity`: the source reported a lower severity, which does not lower that of the incident. For a note with images: `images`, their addresses (`/images/<sha256>`). `setTimes`, `setFacts` and `verify`: what was changed, with both values.',
+      'What the action changed. An `update` by nobody: an event (`eventId`) raised the severity. A `resolve` by nobody: the source reported that it is over (`reason`: `ended` or `cancelled`). `reportedSeverity`: the source reported a lower severity, which does not lower that of the incident. For a note with images: `images`, their addresses (`/images/<sha256>`). For a note that arrived more than a minute after it was written: `writtenAt`. `setTimes`, `setFacts` and `verify`: what was changed, with both values.',
     ),
 });
 export type IncidentTimelineEntry = z.infer<typeof timelineEntry>;
@@ -173,17 +175,27 @@ export const addNoteInput = z
   .object({
     id,
     note: note.describe('Required if there are no images.'),
+    audience: noteAudience.default('INTERNAL').describe('Whose situation reports have the note.'),
     images: z
       .array(z.string())
       .max(MAX_NOTE_IMAGES, `Attach at most ${MAX_NOTE_IMAGES} images to a note`)
       .nullish()
       .transform((value) => value ?? [])
       .describe('JPEG, PNG or WebP images in base64, alone or as `data:` URLs.'),
+    writtenAt: timeInput
+      .optional()
+      .describe(
+        `When it was written, at most ${MAX_LATE_DAYS} days ago. By default now. The timeline has both times if they differ by more than a minute.`,
+      ),
+    idempotencyKey: trimmedText(100, 1)
+      .optional()
+      .describe('The same call with the same key adds one note, however often it is sent.'),
   })
   .superRefine(({ note, images }, ctx) => {
     if (note !== null || images.length > 0) return;
     ctx.addIssue({ code: 'custom', path: ['note'], message: 'Write a note, or attach an image' });
   });
+export type AddNoteInput = z.infer<typeof addNoteInput>;
 export const attachEventInput = z.object({ id, eventId: id });
 
 export const assignees = z.object({
@@ -243,7 +255,16 @@ export type ListIncidentsInput = z.infer<typeof listIncidentsInput>;
 
 export const incidentsPage = z.object({ incidents: z.array(incident), ...pageTotals });
 
-export const incidentStatsInput = z.object(timeRange).prefault({});
+const ofPerformance = 'Only for `performance`: ';
+export const incidentStatsInput = z
+  .object({
+    ...timeRange,
+    type: incidentType.optional().describe(`${ofPerformance}those of this type.`),
+    severity: severity.optional().describe(`${ofPerformance}those of this severity.`),
+    road: searchText(100).describe(`${ofPerformance}those at locations of this road, ignoring case.`),
+  })
+  .prefault({});
+export type IncidentStatsInput = z.infer<typeof incidentStatsInput>;
 export const incidentStats = z.object({
   total: z.number().describe('Number of incidents.'),
   open: z.number().describe('Number of incidents that are neither resolved nor closed.'),

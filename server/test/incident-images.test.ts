@@ -39,7 +39,16 @@ describe('a note of an incident', () => {
     expect(body.result.data.json).not.toHaveProperty('images');
     const [note, ...others] = await notesOf(id);
     expect(others).toEqual([]);
-    expect(Object.keys(note).sort()).toEqual(['action', 'at', 'by', 'details', 'from', 'note', 'to']);
+    expect(Object.keys(note).sort()).toEqual([
+      'action',
+      'at',
+      'audience',
+      'by',
+      'details',
+      'from',
+      'note',
+      'to',
+    ]);
     expect(note).toMatchObject({
       note: 'Both lanes',
       by: { name: 'FIELD Tester' },
@@ -107,6 +116,86 @@ describe('a note of an incident', () => {
       'The images of the note cannot be stored at the moment: send the note again later',
     );
     expect(await notesOf(id)).toEqual([]);
+  });
+});
+
+describe('a note with an idempotency key', () => {
+  const key = () => `phone-${Math.random()}`;
+  const ago = (ms: number) => new Date(Date.now() - ms).toISOString();
+  const HOUR = 3_600_000;
+
+  it('is added once, however often and at the same time it is sent, with and without images', async () => {
+    const id = await open();
+    for (const images of [[], [asPng(png({ shade: 21 }))]]) {
+      const input = { note: `With ${images.length} images`, images, idempotencyKey: key() };
+      const first = await Promise.all(Array.from({ length: 5 }, () => add(id, input)));
+      const again = await add(id, input);
+      expect([...first, again].map(({ status }) => status)).toEqual(Array(6).fill(200));
+    }
+    const notes = await notesOf(id);
+    expect(notes.map(({ note }: { note: string }) => note)).toEqual(['With 0 images', 'With 1 images']);
+    // The key is that of the sender, and none of the record.
+    expect(JSON.stringify(notes)).not.toContain('phone-');
+    expect(notes[0].details).toBeNull();
+  });
+
+  it('is another note for another text, another incident and another user', async () => {
+    const [id, other] = [await open(), await open()];
+    const input = { note: 'First', idempotencyKey: key() };
+    await add(id, input);
+    const { status, body } = await add(id, { ...input, note: 'Second' });
+    expect([status, body.error.json.message]).toEqual([
+      409,
+      'You used this idempotencyKey for another note: use a new one',
+    ]);
+    expect((await add(id, { ...input, audience: 'PUBLIC' })).status).toBe(409);
+    await add(other, input);
+    await gantry.ok('incidents.addNote', { id, ...input }, { token: admin });
+    expect([(await notesOf(id)).length, (await notesOf(other)).length]).toEqual([2, 1]);
+  });
+
+  it('is known after the incident was assigned to somebody else, or merged into another one', async () => {
+    const [id, into] = [await open(), await open()];
+    const input = { note: 'Seen', images: [asPng(png({ shade: 22 }))], idempotencyKey: key() };
+    await add(id, input);
+    const me = await gantry.ok('auth.me', undefined, { token: admin });
+    await gantry.ok('incidents.assign', { id, userId: me.id }, { token: admin });
+    expect((await add(id, input)).status).toBe(200);
+    expect((await add(id, { ...input, idempotencyKey: key() })).status).toBe(403);
+    await gantry.ok('incidents.merge', { id, into }, { token: admin });
+    expect((await add(id, input)).status).toBe(200);
+    expect((await add(into, input)).status).toBe(200);
+    expect(await notesOf(into)).toHaveLength(1);
+  });
+
+  it('has the time at which it was written beside that at which it arrived, if it was written before', async () => {
+    const id = await open();
+    const writtenAt = ago(2 * HOUR);
+    await add(id, { note: 'Late', writtenAt });
+    await add(id, { note: 'At once', writtenAt: ago(5_000) });
+    // A clock that is a little ahead.
+    await add(id, { note: 'Ahead', writtenAt: ago(-20_000) });
+    const [late, ...others] = await notesOf(id);
+    expect(late.details).toEqual({ writtenAt });
+    expect(Date.parse(late.at)).toBeGreaterThan(Date.parse(writtenAt) + HOUR);
+    expect(others.map(({ details }: { details: unknown }) => details)).toEqual([null, null]);
+  });
+
+  it('is refused if it was written in the future or more than seven days ago, and no image is stored', async () => {
+    const id = await open();
+    const before = await imageRows();
+    const images = [asPng(png({ shade: 23 }))];
+    for (const [writtenAt, words] of [
+      [ago(-5 * 60_000), 'in the future'],
+      [ago(8 * 24 * HOUR), 'at most 7 days later'],
+      ['yesterday', 'ISO 8601'],
+    ]) {
+      const { status, body } = await add(id, { note: 'x', images, writtenAt });
+      expect([status, body.error.json.data.issues[0].path]).toEqual([400, 'writtenAt']);
+      expect(body.error.json.message).toContain(words);
+    }
+    expect(await notesOf(id)).toEqual([]);
+    expect(await imageRows()).toBe(before);
   });
 });
 

@@ -1,10 +1,10 @@
-import { randomUUID } from 'node:crypto';
+import { createHash, randomUUID } from 'node:crypto';
 import fc from 'fast-check';
 import { beforeAll, describe, expect, it } from 'vitest';
 import { timesOfUnits } from '../src/incidents/times.ts';
-import { eventually, sharedGantry } from './harness.ts';
+import { ADMIN, eventually, sharedGantry, startGantry } from './harness.ts';
 import { startMailServer } from './mail-server.ts';
-import { readCsv } from './report-reading.ts';
+import { readCsv, readPdf } from './report-reading.ts';
 import { png } from './sample-images.ts';
 
 // Agencies at incidents, merged incidents, and response plans.
@@ -345,6 +345,25 @@ describe('response plans', () => {
     expect((await refusal('completeStep', { id: first.id, key: 'c' })).message).toContain('has no plan');
   });
 
+  it('can be changed after a location and an agency that they name were deleted', async () => {
+    const { locationId } = await at(null);
+    const { id: agencyId } = await manage('agencies.create', { name: `Desk ${randomUUID()}`, kind: 'OTHER' });
+    const fields = {
+      locationIds: [locationId],
+      steps: [step('a', { kind: 'CALL', agencyId })],
+    };
+    const plan = await create(fields);
+    await manage('locations.delete', { id: locationId });
+    await manage('agencies.delete', { id: agencyId });
+    const changed = await manage('plans.update', { id: plan.id, ...fields, isEnabled: false });
+    expect(changed).toMatchObject({ locationIds: [locationId], isEnabled: false });
+    for (const each of [{ locationIds: [locationId] }, { steps: fields.steps }]) {
+      await manage('plans.update', { id: plan.id, locationIds: [], steps: [step('b')] });
+      expect(await refused('plans.update', { id: plan.id, ...each })).toMatchObject({ status: 400 });
+    }
+    await remove(plan);
+  });
+
   it('ask for a reason before an incident is resolved with required steps open', async () => {
     const place = await at(null);
     const steps = [step('must', { required: true }), step('may')];
@@ -392,6 +411,41 @@ describe('response plans', () => {
       gantry.call('incidents.skipStep', { id, key: 'skip', reason: 'No' }, { token }),
     ]);
     expect(both.map(({ status }) => status).sort()).toEqual([200, 409]);
+    await remove(plan);
+  });
+
+  it('open a step again with a reason, and take back the time that it set unless somebody set another', async () => {
+    const place = await at(null);
+    const steps = [step('arrive', { kind: 'RECORD_TIME', sets: 'arrivedAt' }), step('do')];
+    const plan = await create({ locationIds: [place.locationId], steps });
+    const { id, openedAt } = await place.open();
+    const states = async () =>
+      (await ok('getById', { id })).work.plan.steps.map(({ state }: { state: string }) => state);
+    const reopen = (key: string) => ok('reopenStep', { id, key, reason: 'It was another car' });
+    await ok('completeStep', { id, key: 'arrive' });
+    await ok('skipStep', { id, key: 'do', reason: 'Not needed' });
+    await reopen('arrive');
+    await reopen('do');
+    expect(await states()).toEqual(['OPEN', 'OPEN']);
+    expect((await timesOf(id)).arrivedAt).toBeNull();
+    const { timeline } = await ok('getById', { id });
+    expect(timeline.slice(-2)).toMatchObject([
+      {
+        action: 'reopenStep',
+        note: 'It was another car',
+        details: { step: { key: 'arrive', was: 'DONE' }, arrivedAt: { to: null } },
+      },
+      { action: 'reopenStep', details: { step: { key: 'do', was: 'SKIPPED' } } },
+    ]);
+    await reopen('do');
+    expect((await ok('getById', { id })).timeline).toHaveLength(timeline.length);
+    await ok('completeStep', { id, key: 'arrive' });
+    await ok('setTimes', { id, arrivedAt: iso(openedAt) });
+    await reopen('arrive');
+    expect((await timesOf(id)).arrivedAt).toBe(iso(openedAt));
+    await ok('completeStep', { id, key: 'arrive' });
+    expect(await states()).toEqual(['DONE', 'OPEN']);
+    expect((await refusal('reopenStep', { id, key: 'none', reason: 'x' })).message).toContain('has no step');
     await remove(plan);
   });
 
@@ -545,5 +599,126 @@ describe('the report INCIDENT_CHRONOLOGY', () => {
     expect(words[2]).toBe('NB: 1 CLOSED, 2 OPEN, shoulder CLOSED');
     expect(words[3]).toMatch(/^Police · P 7; dispatched: none → .*; T3: none → /);
     expect(words[4]).toBe('A drill');
+  });
+});
+
+describe('a situation report', () => {
+  type Made = { number: number; reportId: string; sha256: string | null; url: string; recipients: object[] };
+  const done = (id: string, number: number) =>
+    eventually(
+      async () => (await ok('getReports', { id })).reports.find((each: Made) => each.number === number),
+      ({ sha256 }) => sha256 !== null,
+    );
+  const textOf = async (bytes: Uint8Array) => (await readPdf(bytes)).join('\n');
+  const fetchFile = async (url: string) =>
+    new Uint8Array(
+      await (
+        await fetch(`${gantry.url}${url}`, { headers: { authorization: `Bearer ${token}` } })
+      ).arrayBuffer(),
+    );
+
+  it('is previewed, numbered, kept with its hash, and sent to partners without internal notes', async () => {
+    const { id } = await open({ title: 'Tanker on its side' });
+    await ok('addAgency', { id, agencyId: police });
+    await ok('addNote', { id, note: 'The driver is drunk' });
+    await ok('addNote', { id, note: 'Ramp closed', audience: 'PARTNERS' });
+    await ok('addNote', { id, note: 'Use the B1', audience: 'PUBLIC' });
+    const preview = await ok('getReportPreview', { id });
+    expect(preview).toMatchObject({
+      ...{ number: 1, kind: 'INITIAL', audience: 'PARTNERS', shownNotes: 2, hiddenNotes: 1, canSend: true },
+      subject: 'Situation report 1 (initial): Tanker on its side',
+      recipients: [{ agency: 'Police', email: 'desk@police.example' }],
+    });
+    expect(await ok('getReportPreview', { id, audience: 'PUBLIC' })).toMatchObject({
+      shownNotes: 1,
+      hiddenNotes: 2,
+    });
+    expect((await ok('getReports', { id })).reports).toEqual([]);
+    const asked = {
+      id,
+      kind: 'INITIAL',
+      to: ['Desk@police.example', 'desk@police.example'],
+      expectedNumber: 1,
+    };
+    const subject = `Tanker ${randomUUID()}`;
+    const both = await Promise.all(
+      [1, 2].map(() => gantry.call('incidents.makeReport', { ...asked, subject }, { token })),
+    );
+    expect(both.map(({ status }) => status).sort()).toEqual([200, 409]);
+    const made = await done(id, 1);
+    expect(made).toMatchObject({
+      ...{ number: 1, kind: 'INITIAL', audience: 'PARTNERS', subject },
+      createdBy: { name: 'OPERATOR Tester' },
+      recipients: [{ email: 'desk@police.example' }],
+    });
+    const [letter] = await eventually(
+      async () => mail.messages.filter(({ headers }) => headers.get('subject') === subject),
+      ({ length }) => length > 0,
+    );
+    const bytes = await fetchFile(made.url);
+    expect(createHash('sha256').update(bytes).digest('hex')).toBe(made.sha256);
+    const text = await textOf(bytes);
+    expect(text).toContain('Situation report 1 (INITIAL)');
+    expect(text).toContain('Ramp closed');
+    expect(text).toContain('Use the B1');
+    expect(text).not.toContain('drunk');
+    expect(letter?.to).toEqual(['desk@police.example']);
+    expect(Buffer.from(letter?.part('application/pdf') ?? '').equals(Buffer.from(bytes))).toBe(true);
+    await eventually(
+      async () => (await ok('getReports', { id })).reports[0].recipients,
+      (recipients) => recipients[0].status === 'SENT',
+    );
+    const { timeline } = await ok('getById', { id });
+    expect(timeline.at(-1)).toMatchObject({
+      action: 'makeReport',
+      details: { report: { number: 1, kind: 'INITIAL', recipients: ['desk@police.example'] } },
+    });
+    expect((await refused('reports.delete', { id: made.reportId })).message).toContain('situation report 1');
+  });
+
+  it('for the control room has all notes, and is not sent', async () => {
+    const { id } = await open();
+    await ok('addNote', { id, note: 'The driver is drunk' });
+    await ok('acknowledge', { id, note: 'As said' });
+    const first = await ok('makeReport', { id, kind: 'INTERMEDIATE' });
+    expect(first).toMatchObject({ number: 1, audience: 'INTERNAL', recipients: [], subject: null });
+    const text = await textOf(await fetchFile((await done(id, 1)).url));
+    expect(text).toContain('The driver is drunk');
+    expect(text).toContain('As said');
+    await ok('start', { id });
+    await ok('resolve', { id });
+    expect(await ok('getReportPreview', { id })).toMatchObject({ number: 2, kind: 'FINAL' });
+    const second = await ok('makeReport', { id, kind: 'FINAL', audience: 'PUBLIC' });
+    expect(second).toMatchObject({ number: 2, audience: 'PUBLIC' });
+    const open2 = await textOf(await fetchFile((await done(id, 2)).url));
+    expect(open2).not.toContain('drunk');
+    expect(open2).not.toContain('As said');
+  });
+
+  it.each([
+    [{ to: ['no address'] }, 'to.0', 'valid e-mail'],
+    [{ to: ['a@b.example'], audience: 'INTERNAL' }, 'audience', 'is not sent'],
+    [{ kind: 'LAST' }, 'kind', ''],
+    [{ to: Array.from({ length: 21 }, (_, n) => `a${n}@b.example`) }, 'to', 'at most 20'],
+  ])('is refused with what would be right: %#', async (fields, path, message) => {
+    const { id } = await open();
+    const answer = await refusal('makeReport', { id, kind: 'INITIAL', ...fields });
+    expect(answer.status).toBe(400);
+    expect(answer.data.issues?.map((issue: { path: string }) => issue.path)).toContain(path);
+    expect(answer.message).toContain(message);
+    expect((await ok('getReports', { id })).reports).toEqual([]);
+  });
+
+  it('is made by those who generate reports, and without a mail server only for oneself', async () => {
+    const { id } = await open();
+    const field = { token: await gantry.tokenFor('FIELD') };
+    const answer = await gantry.refusal('incidents.makeReport', { id, kind: 'INITIAL' }, field);
+    expect(answer).toMatchObject({ status: 403 });
+    const config = { DATABASE_URL: `${gantry.app.context.config.DATABASE_URL}` };
+    await using other = await startGantry({ config });
+    const sent = { id, kind: 'INITIAL', to: ['a@b.example'] };
+    const own = { token: await other.login('operator@gantry.local', ADMIN.password) };
+    expect((await other.refusal('incidents.makeReport', sent, own)).message).toContain('SMTP_URL');
+    expect((await ok('getReports', { id })).reports).toEqual([]);
   });
 });

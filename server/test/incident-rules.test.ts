@@ -9,6 +9,7 @@ import {
 import type { Role } from '@gantry/contract/permissions';
 import { beforeAll, describe, expect, it } from 'vitest';
 import { ADMIN, sharedGantry } from './harness.ts';
+import { isLong } from './test-length.ts';
 
 const next: Record<IncidentAction, Partial<Record<IncidentStatus, IncidentStatus>>> = incidentStates;
 
@@ -70,9 +71,14 @@ const place = (id: string, status: IncidentStatus, assignedTo: string | null) =>
     status,
     assignedTo,
   ]);
-const countSteps = async (id: string): Promise<number> =>
-  (await gantry.pool.query('SELECT count(*) AS n FROM incident_timeline WHERE incident_id = $1', [id]))
-    .rows[0].n;
+/** The status of an incident, and the number of entries in its timeline. */
+const stateOf = async (id: string): Promise<{ status: IncidentStatus; steps: number }> => {
+  const { rows } = await gantry.pool.query(
+    'SELECT status, (SELECT count(*) FROM incident_timeline WHERE incident_id = incidents.id) AS steps FROM incidents WHERE id = $1',
+    [id],
+  );
+  return rows[0];
+};
 const timelineOf = async (id: string) => {
   const token = await gantry.tokenFor('OPERATOR');
   return (await gantry.ok('incidents.getById', { id }, { token })).timeline;
@@ -83,7 +89,13 @@ const call = async (person: { token: string }, verb: string, input: object) => {
 };
 
 describe('the table of states', () => {
-  const inputOf: Record<Exclude<IncidentAction, 'takeOver'>, (self: Person) => object> = {
+  // What happens to the incident into which another one is merged, and what has files made (incident-response.test.ts).
+  const ELSEWHERE = ['takeOver', 'makeReport'] as const;
+  type Tried = Exclude<IncidentAction, (typeof ELSEWHERE)[number]>;
+  const actions = incidentAction.options.filter(
+    (each): each is Tried => !(ELSEWHERE as readonly string[]).includes(each),
+  );
+  const inputOf: Record<Tried, (self: Person) => object> = {
     acknowledge: () => ({}),
     start: () => ({}),
     resolve: () => ({}),
@@ -104,6 +116,7 @@ describe('the table of states', () => {
     setPlan: () => ({ planId }),
     completeStep: () => ({ key: 'a' }),
     skipStep: () => ({ key: 'b', reason: 'Not needed' }),
+    reopenStep: () => ({ key: 'b', reason: 'It was another car' }),
     merge: () => ({ into: otherId }),
   };
   const roles: readonly Role[] = ['ADMIN', 'OPERATOR', 'FIELD', 'ANALYST', 'VIEWER'];
@@ -112,27 +125,28 @@ describe('the table of states', () => {
   it.each(roles)('decides what %s can do in every state, for any assignee', async (role) => {
     const self = await addPerson('Sam', 'Self', role);
     const assignees = { nobody: null, self: self.id, 'somebody else': owner.id };
-    for (const status of incidentStatus.options)
-      for (const assigned of assignments) {
+    // Who is assigned matters only to FIELD, so that in the gate the others try each state with one assignee, in turn.
+    const isEach = isLong || role === 'FIELD';
+    for (const [at, status] of incidentStatus.options.entries())
+      for (const [turn, assigned] of assignments.entries()) {
+        if (!isEach && (at + roles.indexOf(role)) % assignments.length !== turn) continue;
         const id = await open();
-        // `takeOver` is what happens to the incident into which another one is merged.
-        for (const action of incidentAction.options.filter((each) => each !== 'takeOver')) {
+        for (const action of actions) {
           const context = `${role} ${action} ${status} of ${assigned}`;
           await place(id, status, assignees[assigned]);
-          const before = await countSteps(id);
+          const { steps: before } = await stateOf(id);
           const answer = await call(self, action, { id, ...inputOf[action](self) });
           const to = next[action][status];
           const isMine = role !== 'FIELD' || assigned !== 'somebody else';
           const expected =
             role === 'ANALYST' || role === 'VIEWER' ? 403 : !isMine ? 403 : to === undefined ? 409 : 200;
           expect(answer.status, context).toBe(expected);
-          const { rows } = await gantry.pool.query('SELECT status FROM incidents WHERE id = $1', [id]);
-          expect(rows[0].status, context).toBe(expected === 200 ? to : status);
+          const now = await stateOf(id);
+          expect(now.status, context).toBe(expected === 200 ? to : status);
           const leavesTrace = expected === 200 && !(action === 'assign' && assigned === 'self');
           // A merge takes notes and attached events along.
-          const after =
-            action === 'merge' && leavesTrace ? await countSteps(id) : before + Number(leavesTrace);
-          expect(await countSteps(id), context).toBe(after);
+          const after = action === 'merge' && leavesTrace ? now.steps : before + Number(leavesTrace);
+          expect(now.steps, context).toBe(after);
           if (leavesTrace)
             expect((await timelineOf(id)).slice(after - 1), context).toMatchObject([
               { action, from: status, to, by: { id: self.id, name: 'Sam Self' } },

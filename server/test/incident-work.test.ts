@@ -139,6 +139,23 @@ describe('incidents.setTimes', () => {
     expect((await refusal('setTimes', { id, openedAt: iso(0) })).status).toBe(400);
   });
 
+  it('with `ifUnknown` keeps the times that are known, set or derived, so that a call can be repeated later', async () => {
+    const { id, openedAt } = await open();
+    const at = (minutes: number) => iso(openedAt + minutes * MINUTE);
+    await ok('setTimes', { id, dispatchedAt: at(5) });
+    await ok('setTimes', { id, dispatchedAt: at(7), arrivedAt: at(9), ifUnknown: true });
+    await ok('setTimes', { id, arrivedAt: at(11), ifUnknown: true });
+    await ok('setTimes', { id, arrivedAt: null, ifUnknown: true });
+    // A clock that is a little ahead.
+    await ok('setTimes', { id, lastLeftAt: iso(Date.now() + 20_000), ifUnknown: true });
+    expect(Date.parse((await timeOf(id, 'lastLeftAt')).at)).toBeLessThan(Date.now() + 10_000);
+    await ok('setTimes', { id, lastLeftAt: null });
+    expect((await timeOf(id, 'dispatchedAt')).at).toBe(at(5));
+    expect((await timeOf(id, 'arrivedAt')).at).toBe(at(9));
+    const { timeline } = await ok('getById', { id });
+    expect(timeline.filter(({ action }: { action: string }) => action === 'setTimes')).toHaveLength(4);
+  });
+
   it('takes `now` from the clock of the service', async () => {
     const { id } = await open();
     const from = Date.now();

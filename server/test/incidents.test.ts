@@ -121,7 +121,10 @@ describe('the life of an incident', () => {
         details: { assignedTo: { from: null, to: 'FIELD Tester' } },
       }),
       entry('start', crewName, 'ACKNOWLEDGED', 'IN_PROGRESS'),
-      entry('addNote', crewName, 'IN_PROGRESS', 'IN_PROGRESS', { note: 'Tow truck ordered' }),
+      entry('addNote', crewName, 'IN_PROGRESS', 'IN_PROGRESS', {
+        note: 'Tow truck ordered',
+        audience: 'INTERNAL',
+      }),
       entry('update', crewName, 'IN_PROGRESS', 'IN_PROGRESS', {
         details: { lanesBlocked: { from: null, to: 1 }, severity: { from: 'HIGH', to: 'CRITICAL' } },
       }),

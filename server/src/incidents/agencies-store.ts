@@ -3,6 +3,7 @@ import { isUuid } from '@gantry/contract/id';
 import type { CalledAgency } from '@gantry/contract/incident-work';
 import { and, asc, count, eq, getTableColumns, or, sql } from 'drizzle-orm';
 import { caseFolded, contains, sortedName } from '../platform/database/case-folded.ts';
+import { lockAdditions } from '../platform/database/locks.ts';
 import { timeOfUpdate } from '../platform/database/moment.ts';
 import { agencies, incidentAgencies } from '../platform/database/tables.ts';
 import type { Executor, Transaction } from '../platform/database/transaction.ts';
@@ -32,11 +33,6 @@ export async function getAgency(db: Executor, id: string): Promise<Agency> {
   return found(isUuid(id) ? await db.select().from(agencies).where(eq(agencies.id, id)) : [], 'Agency');
 }
 
-/** Excludes other changes of agencies, so that their names stay different and their number limited. */
-async function lockAgencies(tx: Transaction): Promise<void> {
-  await tx.execute(sql`LOCK TABLE agencies IN SHARE ROW EXCLUSIVE MODE`);
-}
-
 async function requireFreeName(tx: Transaction, name: string, except: string | null): Promise<void> {
   const same = and(
     sql`${caseFolded(agencies.name)} = ${caseFolded(name)}`,
@@ -48,7 +44,7 @@ async function requireFreeName(tx: Transaction, name: string, except: string | n
 
 /** @throws AppError `badRequest` when the name is taken, or there are too many */
 export async function insertAgency(tx: Transaction, fields: typeof agencies.$inferInsert): Promise<Agency> {
-  await lockAgencies(tx);
+  await lockAdditions(tx, 'agencies');
   if ((await tx.$count(agencies)) >= MAX_AGENCIES)
     throw new AppError('badRequest', `There are ${MAX_AGENCIES} agencies already: delete one first`);
   await requireFreeName(tx, fields.name, null);
@@ -61,7 +57,7 @@ export async function updateAgencyRow(
   id: string,
   fields: Partial<typeof agencies.$inferInsert>,
 ): Promise<Agency> {
-  await lockAgencies(tx);
+  await lockAdditions(tx, 'agencies');
   const before = await getAgency(tx, id);
   if (fields.name !== undefined) await requireFreeName(tx, fields.name, before.id);
   const rows = await tx

@@ -1,5 +1,6 @@
 import { isUuid } from '@gantry/contract/id';
 import { changesOnlyOwnIncidents, incidentStates } from '@gantry/contract/incident-states';
+import type { NoteAudience } from '@gantry/contract/incident-work';
 import type { Incident, IncidentAction, IncidentChange, IncidentStatus } from '@gantry/contract/incidents';
 import { findNames, type NameOf } from '../accounts/names-store.ts';
 import { recordActivity } from '../activity/store.ts';
@@ -50,6 +51,8 @@ const done: Record<IncidentAction | 'create', string> = {
   setPlan: 'given a plan',
   completeStep: 'given finished steps',
   skipStep: 'given skipped steps',
+  reopenStep: 'given reopened steps',
+  makeReport: 'given situation reports',
   takeOver: 'given what another one had',
   merge: 'merged',
 };
@@ -138,6 +141,7 @@ interface AppliedCommand {
   readonly before: IncidentRow | null;
   readonly after: IncidentRow;
   readonly note: string | null;
+  readonly audience?: NoteAudience | null | undefined;
   readonly details: Record<string, unknown> | null;
 }
 
@@ -145,7 +149,7 @@ interface AppliedCommand {
 export async function recordCommand(
   { app, actor, caller }: IncidentContext,
   tx: Transaction,
-  { action, before, after, note, details }: AppliedCommand,
+  { action, before, after, note, audience = null, details }: AppliedCommand,
   nameOf: NameOf,
 ): Promise<Incident> {
   const at = after.updatedAt;
@@ -153,7 +157,7 @@ export async function recordCommand(
   const incident = incidentOf(after, nameOf);
   const statuses = { fromStatus: before?.status ?? null, toStatus: after.status };
   await recordTimeline(tx, [
-    { incidentId: after.id, at, userId: actor.id, action, ...statuses, note, details },
+    { incidentId: after.id, at, userId: actor.id, action, ...statuses, note, audience, details },
   ]);
   const subject = { incidentId: after.id, title: after.title };
   await recordActivity(tx, actor.id, caller, `incidents.${action}`, subject);
@@ -183,6 +187,7 @@ export async function unseenBy(
 /** Additions to a change: a note, and details for the timeline. */
 interface CommandNotes {
   readonly note?: string | null;
+  readonly audience?: NoteAudience | undefined;
   readonly describe?: (before: IncidentRow, after: IncidentRow, nameOf: NameOf) => Record<string, unknown>;
 }
 
@@ -197,7 +202,7 @@ export async function changeIncident(
   tx: Transaction,
   id: string,
   wanted: Omit<IncidentCommand, 'requiredAssignee'>,
-  { note = null, describe }: CommandNotes = {},
+  { note = null, audience, describe }: CommandNotes = {},
 ): Promise<Incident> {
   const requiredAssignee = changesOnlyOwnIncidents(ctx.actor.role) ? ctx.actor.id : undefined;
   const command = { ...wanted, requiredAssignee };
@@ -211,7 +216,7 @@ export async function changeIncident(
   if (command.eventId !== undefined)
     await attachEvents(tx, [{ incidentId: after.id, eventId: command.eventId }]);
   const details = describe?.(before, after, nameOf) ?? null;
-  return recordCommand(ctx, tx, { action: command.action, before, after, note, details }, nameOf);
+  return recordCommand(ctx, tx, { action: command.action, before, after, note, audience, details }, nameOf);
 }
 
 function nameOfActor({ firstName, lastName }: Actor): string {

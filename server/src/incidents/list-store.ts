@@ -2,6 +2,7 @@ import { severity } from '@gantry/contract/events';
 import { isUuid } from '@gantry/contract/id';
 import {
   type IncidentStats,
+  type IncidentStatsInput,
   incidentStatus,
   incidentType,
   type ListIncidentsInput,
@@ -25,7 +26,7 @@ import {
 import type { PgColumn } from 'drizzle-orm/pg-core';
 import { rankOf } from '../events/severity.ts';
 import type { Actor } from '../platform/context.ts';
-import { contains } from '../platform/database/case-folded.ts';
+import { caseFolded, contains } from '../platform/database/case-folded.ts';
 import { incidents } from '../platform/database/tables.ts';
 import type { Executor } from '../platform/database/transaction.ts';
 import type { Interval } from '../platform/time.ts';
@@ -111,7 +112,11 @@ const { openedAt, acknowledgedAt, resolvedAt, backlog } = incidents;
 const inTime = sql`FILTER (WHERE NOT ${backlog})`;
 
 /** Counts the incidents that were opened in the interval, with the times until they were acted upon. */
-export async function getIncidentStats(db: Executor, interval: Interval): Promise<IncidentStats> {
+export async function getIncidentStats(
+  db: Executor,
+  interval: Interval,
+  of: Pick<IncidentStatsInput, 'type' | 'severity' | 'road'> = {},
+): Promise<IncidentStats> {
   const rows = await db
     .select({
       status: incidents.status,
@@ -153,8 +158,21 @@ export async function getIncidentStats(db: Executor, interval: Interval): Promis
       sum((row) => row.untilResolved),
       sum((row) => row.resolved),
     ),
-    performance: await getPerformance(db, openedIn(interval)),
+    performance: await getPerformance(
+      db,
+      and(
+        openedIn(interval),
+        of.type && eq(incidents.type, of.type),
+        of.severity && eq(incidents.severity, rankOf(of.severity)),
+        of.road === undefined ? undefined : isOnRoad(of.road),
+      ),
+    ),
   };
+}
+
+/** Whether the location of an incident is on a road. */
+function isOnRoad(road: string): SQL {
+  return sql`${incidents.locationId} IN (SELECT id FROM locations WHERE ${caseFolded(sql`road`)} = ${caseFolded(road)})`;
 }
 
 function assigned(to: string, callerId: string): SQL {

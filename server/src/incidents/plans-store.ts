@@ -6,6 +6,7 @@ import { findNames } from '../accounts/names-store.ts';
 import { severityOfRank } from '../events/severity.ts';
 import { uuidArray } from '../platform/database/arrays.ts';
 import { sortedName } from '../platform/database/case-folded.ts';
+import { lockAdditions } from '../platform/database/locks.ts';
 import { timeOfUpdate } from '../platform/database/moment.ts';
 import { agencies, plans } from '../platform/database/tables.ts';
 import type { Executor, Transaction } from '../platform/database/transaction.ts';
@@ -41,7 +42,7 @@ export async function showPlans(db: Executor, rows: readonly PlanRow[]): Promise
 
 /** Adds a plan with its first version. @throws AppError `badRequest` when there are too many */
 export async function insertPlan(tx: Transaction, fields: typeof plans.$inferInsert): Promise<PlanRow> {
-  await tx.execute(sql`LOCK TABLE plans IN SHARE ROW EXCLUSIVE MODE`);
+  await lockAdditions(tx, 'plans');
   if ((await tx.$count(plans)) >= MAX_PLANS)
     throw new AppError('badRequest', `There are ${MAX_PLANS} plans already: delete one first`);
   const row = found(await tx.insert(plans).values(fields).returning(), 'Plan');
@@ -158,4 +159,17 @@ export async function insertStep(
   await tx.execute(sql`
     INSERT INTO incident_steps (incident_id, plan_id, version, key, state, reason, user_id)
     VALUES (${incidentId}::uuid, ${planId}::uuid, ${version}, ${key}, ${state}, ${reason}, ${userId}::uuid)`);
+}
+
+/** Removes what was done with a step. @returns its state; null if it is open */
+export async function deleteStep(
+  tx: Transaction,
+  { planId, version }: PlanVersion,
+  { incidentId, key }: Pick<NewStep, 'incidentId' | 'key'>,
+): Promise<StepRow['state'] | null> {
+  const { rows } = await tx.execute<Pick<StepRow, 'state'>>(sql`
+    DELETE FROM incident_steps
+    WHERE incident_id = ${incidentId}::uuid AND plan_id = ${planId}::uuid AND version = ${version} AND key = ${key}
+    RETURNING state`);
+  return rows[0]?.state ?? null;
 }

@@ -63,7 +63,7 @@ export function updatePlan(
         'conflict',
         `“${before.name}” has version ${before.version} now: reload it before you change it`,
       );
-    const references = await requireReferences(tx, changes);
+    const references = await requireReferences(tx, changes, before);
     const row = await updatePlanRow(tx, before.id, {
       ...given({ ...changes, ...references }),
       ...(minSeverity && { minSeverity: rankOf(minSeverity) }),
@@ -94,21 +94,33 @@ interface References {
   readonly steps?: PlanStep[] | undefined;
 }
 
-/** @returns the ids as stored @throws AppError `badRequest` for a location or an agency that does not exist */
-async function requireReferences(tx: Transaction, { locationIds, steps }: References): Promise<References> {
+/**
+ * @param former the plan before a change; what it names may have been deleted since
+ * @returns the ids as stored
+ * @throws AppError `badRequest` for a location or an agency that does not exist
+ */
+async function requireReferences(
+  tx: Transaction,
+  { locationIds, steps }: References,
+  former: Pick<PlanRow, 'locationIds' | 'steps'> = { locationIds: [], steps: [] },
+): Promise<References> {
   for (const [at, locationId] of (locationIds ?? []).entries())
-    await requirePlaces(tx, { locationId }).catch((error: unknown) => {
-      throw error instanceof AppError
-        ? invalidInput(`locationIds.${at}`, 'No location has this id: use the id of an existing one')
-        : error;
-    });
+    if (!former.locationIds.includes(locationId.toLowerCase()))
+      await requirePlaces(tx, { locationId }).catch((error: unknown) => {
+        throw error instanceof AppError
+          ? invalidInput(`locationIds.${at}`, 'No location has this id: use the id of an existing one')
+          : error;
+      });
   const lower = (steps ?? []).map((step) => ({ ...step, agencyId: step.agencyId?.toLowerCase() ?? null }));
   const missing = await findMissingAgencies(
     tx,
     lower.flatMap(({ agencyId }) => agencyId ?? []),
   );
   const wrong = lower.findIndex(
-    ({ agencyId }) => agencyId !== null && (missing.has(agencyId) || !isUuid(agencyId)),
+    ({ agencyId }) =>
+      agencyId !== null &&
+      (missing.has(agencyId) || !isUuid(agencyId)) &&
+      !former.steps.some((step) => step.agencyId === agencyId),
   );
   if (wrong >= 0)
     throw invalidInput(`steps.${wrong}.agencyId`, 'No agency has this id: use the id of an existing one');

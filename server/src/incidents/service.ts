@@ -1,5 +1,7 @@
+import { MINUTE_MS } from '@gantry/contract/durations';
 import { changesOnlyOwnIncidents } from '@gantry/contract/incident-states';
 import type {
+  AddNoteInput,
   AssignIncidentInput,
   CreateIncidentInput,
   FollowIncidentsInput,
@@ -9,14 +11,15 @@ import type {
   ListIncidentsInput,
   UpdateIncidentInput,
 } from '@gantry/contract/incidents';
+import { MAX_LATE_DAYS } from '@gantry/contract/log';
 import type { Page } from '@gantry/contract/page';
 import { findNames } from '../accounts/names-store.ts';
 import { rankOf, severityOfRank } from '../events/severity.ts';
 import type { Actor, ActorContext } from '../platform/context.ts';
-import { inTransaction } from '../platform/database/transaction.ts';
+import { type Executor, inTransaction } from '../platform/database/transaction.ts';
 import { AppError } from '../platform/error.ts';
 import { given } from '../platform/given.ts';
-import { resolveInterval } from '../platform/time.ts';
+import { resolveInterval, resolvePast } from '../platform/time.ts';
 import { type FollowContext, follow, type StreamMessage } from '../realtime/follow.ts';
 import { assigneeRefusal, changeIncident, type IncidentContext, recordCommand, unseenBy } from './change.ts';
 import { listIncidents } from './list-store.ts';
@@ -31,8 +34,15 @@ import {
   type IncidentRow,
   incidentOf,
   insertIncidents,
+  lockIncident,
 } from './store.ts';
-import { attachImages, listTimeline, type NoteImage, timelineEntryOf } from './timeline-store.ts';
+import {
+  attachImages,
+  findNoteByKey,
+  listTimeline,
+  type NoteImage,
+  timelineEntryOf,
+} from './timeline-store.ts';
 import { viewWork } from './work.ts';
 import { takeBackRejection } from './work-store.ts';
 
@@ -139,40 +149,80 @@ export function moveIncident(
 }
 
 /** A note that a user adds; it has a text, images, or both. */
-interface Note {
-  readonly note: string | null;
-  readonly images: readonly NoteImage[];
-}
+type Note = Omit<AddNoteInput, 'images'>;
+
+/** What was written so much earlier than it arrived has both times, in milliseconds. */
+const LATE_MS = MINUTE_MS;
 
 /**
- * Adds a note. Its images, which are stored already, are kept as long as the incident.
- * @throws AppError as `changeIncident` does
+ * Adds a note. Its images, which are stored already, are kept as long as the incident. If its user has added it before,
+ * with the same idempotency key, nothing changes.
+ * @throws AppError as `changeIncident` and `findFormerNote` do; `badRequest` if it was written in the future or too long ago
  */
 export function addNote(
   ctx: IncidentContext,
-  { id, note, images }: Note & { readonly id: string },
+  { images, ...input }: Note & { readonly images: readonly NoteImage[] },
 ): Promise<Incident> {
+  const { id, note, idempotencyKey } = input;
+  const writtenAt = whenWritten(ctx, input);
   return inTransaction(ctx.app.db, async (tx) => {
-    const addresses = images.map(({ address }) => address);
+    // The lock makes a concurrent call with the same key wait.
+    const former =
+      idempotencyKey !== undefined && (await lockIncident(tx, id)) && (await formerNote(ctx, tx, input));
+    if (former) return former;
+    const details = {
+      ...(images.length > 0 && { images: images.map(({ address }) => address) }),
+      ...(writtenAt !== null && { writtenAt }),
+      ...(idempotencyKey !== undefined && { idempotencyKey }),
+    };
     const incident = await changeIncident(
       ctx,
       tx,
       id,
       { action: 'addNote' },
-      { note, ...(addresses.length > 0 && { describe: () => ({ images: addresses }) }) },
+      { note, audience: input.audience, ...(Object.keys(details).length > 0 && { describe: () => details }) },
     );
     await attachImages(tx, incident.id, images);
     return incident;
   });
 }
 
+/** When a note was written, in ISO 8601; null: just now. @throws AppError `badRequest` in the future, or too long ago */
+function whenWritten({ app }: IncidentContext, { writtenAt }: Note): string | null {
+  if (writtenAt === undefined) return null;
+  const [zone, now] = [app.settings.current().timezone, app.clock.now()];
+  const at = resolvePast('writtenAt', writtenAt, { zone, now, maxDays: MAX_LATE_DAYS });
+  return now - at > LATE_MS ? new Date(at).toISOString() : null;
+}
+
+/** The incident, if the user has added the note before. @throws AppError `conflict` if the key was that of another note */
+async function formerNote(
+  { actor }: IncidentContext,
+  db: Executor,
+  { id, note, audience, idempotencyKey }: Note,
+): Promise<Incident | null> {
+  const row = await getIncidentRow(db, id);
+  const former =
+    idempotencyKey === undefined ? null : await findNoteByKey(db, row.id, actor.id, idempotencyKey);
+  if (!former) return null;
+  if (former.note !== note || (former.audience ?? 'INTERNAL') !== audience)
+    throw new AppError('conflict', 'You used this idempotencyKey for another note: use a new one');
+  return incidentOf(row, await findNames(db, [row.reportedBy, row.assignedTo]));
+}
+
 /**
- * Refuses what `addNote` would refuse, before images are stored for it.
- * @throws AppError `notFound`; `forbidden` when it is assigned to somebody else and the role does not allow it
+ * Finds the note of a repeated call, and refuses what `addNote` would refuse, before images are stored for it.
+ * @returns the incident, if the user has added the note before
+ * @throws AppError `notFound`; `forbidden` when it is assigned to somebody else and the role does not allow it;
+ *   `badRequest` and `conflict` as `addNote`
  */
-export async function requireMayNote({ app, actor }: IncidentContext, id: string): Promise<void> {
-  const { assignedTo } = await getIncidentRow(app.db, id);
-  if (!changesOnlyOwnIncidents(actor.role) || assignedTo === null || assignedTo === actor.id) return;
+export async function findFormerNote(ctx: IncidentContext, input: Note): Promise<Incident | null> {
+  const { app, actor } = ctx;
+  const former = await formerNote(ctx, app.db, input);
+  if (former) return former;
+  whenWritten(ctx, input);
+  const { assignedTo } = await getIncidentRow(app.db, input.id);
+  if (!changesOnlyOwnIncidents(actor.role) || assignedTo === null || assignedTo === actor.id) return null;
   const nameOf = await findNames(app.db, [assignedTo]);
   throw assigneeRefusal(nameOf(assignedTo)?.name ?? 'somebody else');
 }

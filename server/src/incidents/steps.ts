@@ -9,6 +9,7 @@ import { createLocalTime } from '../platform/local-time.ts';
 import { getAgency } from './agencies-store.ts';
 import type { IncidentContext } from './change.ts';
 import {
+  deleteStep,
   findPlanOf,
   getPlanRow,
   insertStep,
@@ -17,6 +18,7 @@ import {
   type StepRow,
 } from './plans-store.ts';
 import { getIncidentRow, type IncidentRow } from './store.ts';
+import { findTimeSetBy } from './timeline-store.ts';
 import { changeWork, nowFor, type WorkChange } from './work.ts';
 import type { Work } from './work-store.ts';
 
@@ -67,6 +69,27 @@ export function skipStep(
   return changeWork(ctx, { id, action: 'skipStep', note: reason }, (tx, before, work) =>
     finishStep(ctx, tx, before, work, { key, state: 'SKIPPED', reason }),
   );
+}
+
+/**
+ * Opens a step again that was done or skipped by mistake, and takes back the time that it set, unless somebody has set
+ * another one since. Without effect if it is open.
+ * @throws AppError as `changeIncident` does; `badRequest` without such a step, or when times would not be in order
+ */
+export function reopenStep(
+  ctx: IncidentContext,
+  { id, key, reason }: { readonly id: string; readonly key: string; readonly reason: string },
+): Promise<Incident> {
+  return changeWork(ctx, { id, action: 'reopenStep', note: reason }, async (tx, before, work) => {
+    const { plan, step } = await requireStep(tx, before.id, key);
+    const former = await deleteStep(tx, plan, { incidentId: before.id, key });
+    if (!former) return null;
+    const { [step.sets ?? 'none']: own, ...others } = work.set as Partial<Record<string, number>>;
+    const wasSet = step.sets && (await findTimeSetBy(tx, before.id, key, step.sets));
+    const set = own !== undefined && own === wasSet ? others : work.set;
+    const details = { step: { plan: plan.name, key, text: step.text, was: former } };
+    return { work: { ...work, set }, details };
+  });
 }
 
 async function finishStep(

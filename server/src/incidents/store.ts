@@ -63,9 +63,17 @@ export async function getIncidentRow(db: Executor, id: string): Promise<Incident
  * @throws AppError `notFound`
  */
 export async function lockIncident(tx: Transaction, id: string): Promise<IncidentRow> {
-  return only(
-    isUuid(id) ? await tx.select().from(incidents).where(eq(incidents.id, id)).for('no key update') : [],
-  );
+  const row = await lockIncidentIfAny(tx, id);
+  if (!row) throw notFound('Incident');
+  return row;
+}
+
+/** The same; null if there is none. */
+export async function lockIncidentIfAny(tx: Transaction, id: string): Promise<IncidentRow | null> {
+  const [row] = isUuid(id)
+    ? await tx.select().from(incidents).where(eq(incidents.id, id)).for('no key update')
+    : [];
+  return row ?? null;
 }
 
 /** The age of an event from which the incident that it opens counts as backlog. */
@@ -176,6 +184,16 @@ export async function applyCommand(
   return row ?? null;
 }
 
+/** Resolves an incident by the service itself. @returns it; null if it is not open (any more) */
+export async function resolveOpen(tx: Transaction, id: string): Promise<IncidentRow | null> {
+  const [row] = await tx
+    .update(incidents)
+    .set({ status: 'RESOLVED', resolvedAt: moment, updatedAt: moment })
+    .where(and(eq(incidents.id, id), inArray(incidents.status, ['OPEN', 'ACKNOWLEDGED', 'IN_PROGRESS'])))
+    .returning();
+  return row ?? null;
+}
+
 /** An event that is attached to an incident. */
 export interface Attachment {
   readonly incidentId: string;
@@ -209,11 +227,6 @@ export async function findEventsOf(
   const events = ids.flatMap((id) => found.get(id) ?? []);
   if (ids.length < MAX_INCIDENT_EVENTS) return { events, eventCount: ids.length };
   return { events, eventCount: await db.$count(incidentEvents, ofIncident) };
-}
-
-function only([row]: readonly IncidentRow[]): IncidentRow {
-  if (!row) throw notFound('Incident');
-  return row;
 }
 
 /** Whether an incident is opened by an event of some time ago, by the database's clock. */

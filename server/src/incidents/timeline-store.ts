@@ -1,4 +1,5 @@
 import { recordingActions } from '@gantry/contract/incident-states';
+import type { NoteAudience } from '@gantry/contract/incident-work';
 import {
   type IncidentAction,
   type IncidentStatus,
@@ -20,6 +21,8 @@ export interface TimelineRow {
   readonly fromStatus: IncidentStatus | null;
   readonly toStatus: IncidentStatus;
   readonly note: string | null;
+  /** Of a note; null: INTERNAL. */
+  readonly audience?: NoteAudience | null;
   readonly details: Record<string, unknown> | null;
 }
 
@@ -36,6 +39,7 @@ const columns = {
   fromStatus: timeline.fromStatus,
   toStatus: timeline.toStatus,
   note: timeline.note,
+  audience: timeline.audience,
   details: timeline.details,
 };
 type ReadRow = Omit<TimelineRow, 'incidentId'> & { readonly id: number };
@@ -112,6 +116,51 @@ export async function findLastAssignment(db: Executor, incidentId: string): Prom
   return row ?? null;
 }
 
+/** A note that a user added with an idempotency key, also if the incident was merged into another one since. */
+export async function findNoteByKey(
+  db: Executor,
+  incidentId: string,
+  userId: string,
+  key: string,
+): Promise<ReadRow | null> {
+  const [row] = await db
+    .select(columns)
+    .from(timeline)
+    .where(
+      and(
+        sql`${timeline.incidentId} IN (${incidentId}::uuid,
+          (SELECT merged_into FROM incident_work WHERE incident_id = ${incidentId}::uuid))`,
+        eq(timeline.action, 'addNote'),
+        eq(timeline.userId, userId),
+        sql`${timeline.details} ->> 'idempotencyKey' = ${key}`,
+      ),
+    )
+    .limit(1);
+  return row ?? null;
+}
+
+/** The time (Unix milliseconds) that the completion of a step of the plan set last; null if it set none. */
+export async function findTimeSetBy(
+  db: Executor,
+  incidentId: string,
+  stepKey: string,
+  time: string,
+): Promise<number | null> {
+  const [row] = await db
+    .select({ to: sql<string | null>`${timeline.details} -> ${time}::text ->> 'to'` })
+    .from(timeline)
+    .where(
+      and(
+        eq(timeline.incidentId, incidentId),
+        eq(timeline.action, 'completeStep'),
+        sql`${timeline.details} -> 'step' ->> 'key' = ${stepKey}`,
+      ),
+    )
+    .orderBy(desc(timeline.id))
+    .limit(1);
+  return row?.to == null ? null : Date.parse(row.to);
+}
+
 /** The number of the last entry; 0 when there is none. */
 export async function findLastStep(db: Executor, incidentId: string): Promise<number> {
   const [row] = await db
@@ -123,6 +172,7 @@ export async function findLastStep(db: Executor, incidentId: string): Promise<nu
 
 /** An entry as the API returns it. */
 export function timelineEntryOf(row: ReadRow, nameOf: NameOf): IncidentTimelineEntry {
+  const { idempotencyKey: _, ...details } = row.details ?? {};
   return {
     action: row.action,
     at: row.at,
@@ -130,7 +180,8 @@ export function timelineEntryOf(row: ReadRow, nameOf: NameOf): IncidentTimelineE
     from: row.fromStatus,
     to: row.toStatus,
     note: row.note,
-    details: row.details,
+    ...(row.action === 'addNote' && { audience: row.audience ?? ('INTERNAL' as const) }),
+    details: Object.keys(details).length > 0 ? details : null,
   };
 }
 

@@ -1,4 +1,4 @@
-import { DAY_MS } from '@gantry/contract/durations';
+import { DAY_MS, MINUTE_MS } from '@gantry/contract/durations';
 import {
   codeOfTime,
   incidentTimes,
@@ -144,15 +144,22 @@ function requireOrder(times: Times, fieldOf: (name: SettableTime) => string): vo
  * Sets times of an incident, or takes back what was set.
  * @throws AppError as `changeIncident` does; `badRequest` for a time after now, or times that are not in order
  */
-export function setTimes(ctx: IncidentContext, { id, note, ...input }: SetTimesInput): Promise<Incident> {
+export function setTimes(
+  ctx: IncidentContext,
+  { id, note, ifUnknown, ...input }: SetTimesInput,
+): Promise<Incident> {
   const { timezone } = ctx.app.settings.current();
   return changeWork(ctx, { id, action: 'setTimes', note }, async (_tx, _before, work) => {
     const set: { [Time in SettableTime]?: number } = { ...work.set };
     for (const name of settableTimes) {
       const value = input[name];
+      if (ifUnknown && work.times[name] !== undefined) continue;
       if (value === null) delete set[name];
       if (!value) continue;
-      const at = value === 'now' ? nowFor(ctx, work.times) : resolveTime(value, timezone);
+      const now = nowFor(ctx, work.times);
+      const given = value === 'now' ? now : resolveTime(value, timezone);
+      // Clocks of phones differ a little.
+      const at = ifUnknown && given < now + MINUTE_MS ? Math.min(given, now) : given;
       requirePast(ctx, work.times, name, at);
       set[name] = at;
     }

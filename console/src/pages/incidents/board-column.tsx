@@ -39,7 +39,7 @@ export function BoardColumn({
   return (
     <section
       aria-label={name}
-      className="flex shrink-0 flex-col rounded-md border bg-surface md:min-h-0 md:min-w-52 md:grow md:basis-0"
+      className="flex shrink-0 flex-col rounded-md border bg-surface md:min-h-0 md:min-w-52 md:grow print:min-w-0 md:basis-0"
     >
       <h2 className="flex items-center gap-2 border-b px-3 py-2 font-medium">
         <IncidentStatusBadge status={status} />

@@ -65,7 +65,10 @@ export function Board({ input, cursor, onMove, onOpen, commands, empty }: BoardP
   return (
     <>
       <ThinBar active={queries.some(({ isFetching }) => isFetching)} />
-      <div className="flex min-h-0 grow flex-col gap-3 overflow-auto px-4 py-3 md:flex-row md:overflow-y-hidden">
+      <div
+        data-wide
+        className="flex min-h-0 grow flex-col gap-3 overflow-auto px-4 py-3 md:flex-row md:overflow-y-hidden"
+      >
         {statuses.map((status, at) => (
           <BoardColumn
             key={status}

@@ -2,15 +2,14 @@ import type { Incident, IncidentAction, IncidentDetail } from '@gantry/contract/
 import { permissionNames } from '@gantry/contract/permissions';
 import { keepPreviousData, useQuery } from '@tanstack/react-query';
 import { Link, useParams, useRouter } from '@tanstack/react-router';
-import { useRef } from 'react';
+import { useRef, useState } from 'react';
 import { useTranslation } from 'react-i18next';
-import { useNotices } from '../../shared/notices/notices.tsx';
+import { useOpenCase } from '../../shared/cases/open-case.tsx';
 import { NotAllowed } from '../../shared/page/page-failure.tsx';
 import { PageHeader } from '../../shared/page/page-header.tsx';
 import { Loaded } from '../../shared/page/resource-page.tsx';
 import { PlatesHidden } from '../../shared/service/plates.tsx';
-import { downloadReport } from '../../shared/service/report-file.ts';
-import { api, service } from '../../shared/service/service.ts';
+import { service } from '../../shared/service/service.ts';
 import { useMay } from '../../shared/session/session.ts';
 import { IncidentStatusBadge, SeverityBadge } from '../../shared/status/badges.tsx';
 import { useIncidentTitle } from '../../shared/status/incident-title.ts';
@@ -23,6 +22,7 @@ import { moves, useAllowed } from './allowed.ts';
 import { AttachedEvents } from './attached-events.tsx';
 import { IncidentSides } from './incident-sides.tsx';
 import { NoteComposer } from './note-composer.tsx';
+import { ReportDialog, SituationReports } from './situation-reports.tsx';
 import { Timeline } from './timeline.tsx';
 import { type IncidentCommands, useIncidentCommands, useIncidentKeys } from './use-commands.tsx';
 import { Agencies } from './work/agencies.tsx';
@@ -125,6 +125,7 @@ function IncidentView({ incident }: { readonly incident: IncidentDetail }) {
           <Agencies incident={incident} />
           <IncidentSides incident={incident} commands={commands} />
           <Cameras incident={incident} />
+          <SituationReports incident={incident} />
           <Facts incident={incident} />
           <AttachedEvents incident={incident} commands={commands} />
         </div>
@@ -158,11 +159,12 @@ const others = [
 
 /** The actions that the state of the incident and the user's role allow, the next step first. */
 function IncidentActions({ incident, commands }: IncidentActionsProps) {
-  const { t } = useTranslation('incidents');
+  const { t } = useTranslation(['incidents', 'common']);
   const allowed = useAllowed();
   const steps = moves.filter((action) => allowed(incident, action));
-  const report = useSituationReport();
+  const [reports, setReports] = useState(false);
   const mayReport = useMay('generateReports');
+  const openCase = useOpenCase({ incidentId: incident.id });
   const items: { label: string; icon: IconName; onSelect: () => void }[] = others
     .filter(([action]) => allowed(incident, action))
     .map(([action, icon]) => ({
@@ -170,7 +172,8 @@ function IncidentActions({ incident, commands }: IncidentActionsProps) {
       icon,
       onSelect: () => commands.run(action, incident),
     }));
-  if (mayReport) items.push({ label: t('report.make'), icon: 'file', onSelect: () => void report(incident) });
+  if (mayReport) items.push({ label: t('report.make'), icon: 'file', onSelect: () => setReports(true) });
+  if (openCase) items.push({ label: t('common:openCase'), icon: 'case', onSelect: openCase.run });
   if (steps.length === 0 && items.length === 0) return <p className="text-sm text-muted">{t('notYours')}</p>;
   return (
     <>
@@ -184,27 +187,7 @@ function IncidentActions({ incident, commands }: IncidentActionsProps) {
         </Button>
       ))}
       {items.length > 0 && <Menu trigger={<Button icon="menu">{t('actions.more')}</Button>} items={items} />}
+      {reports && <ReportDialog incident={incident} onClose={() => setReports(false)} />}
     </>
   );
-}
-
-/** Returns a function that has the situation report of an incident made, and downloads it. */
-function useSituationReport(): (incident: Incident) => Promise<void> {
-  const { t } = useTranslation('incidents');
-  const { say, sayFailure } = useNotices();
-  return async ({ id, openedAt }) => {
-    try {
-      const report = await api.reports.generate.mutate({
-        kind: 'INCIDENT_CHRONOLOGY',
-        format: 'PDF',
-        startDate: openedAt,
-        endDate: new Date(Math.max(Date.now(), openedAt.getTime())),
-        filters: { incidentId: id },
-      });
-      say(t('report.making'));
-      await downloadReport(report, 'report.pdf');
-    } catch (error) {
-      sayFailure(error);
-    }
-  };
 }

@@ -16,6 +16,7 @@ import { useTime } from '../../shared/time/use-time.ts';
 import { WithDefaultView } from '../../shared/views/with-default-view.tsx';
 import { Button } from '../../ui/button.tsx';
 import { Empty } from '../../ui/empty.tsx';
+import { LinkButton } from '../../ui/links.tsx';
 import { Select } from '../../ui/select.tsx';
 import { useShortcuts } from '../../ui/shortcuts.tsx';
 import { Board } from './board.tsx';
@@ -85,6 +86,9 @@ function Incidents() {
         <Button icon={other === 'list' ? 'menu' : 'overview'} onClick={turn}>
           {t(`views.${other}`)}
         </Button>
+        <LinkButton icon="chart" to="/incidents/performance">
+          {t('performance.link')}
+        </LinkButton>
         <Button kind="primary" icon="add" onClick={create}>
           {t('new.title')}
         </Button>

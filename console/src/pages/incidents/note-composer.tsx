@@ -1,16 +1,21 @@
+import { noteAudiences } from '@gantry/contract/incident-states';
+import type { NoteAudience } from '@gantry/contract/incident-work';
 import type { Incident } from '@gantry/contract/incidents';
 import { type RefObject, useEffect, useRef } from 'react';
 import { useTranslation } from 'react-i18next';
 import { type Draft, useDrafts } from '../../shared/form/drafts.ts';
 import { sendWithKeys, useForm } from '../../shared/form/form.ts';
 import { useNotices } from '../../shared/notices/notices.tsx';
+import { outbox, type Waiting } from '../../shared/offline/outbox.ts';
+import { OutboxList, Sending } from '../../shared/offline/outbox-list.tsx';
+import { PhotoPicker } from '../../shared/photos/photo-picker.tsx';
+import { usePhotos } from '../../shared/photos/use-photos.ts';
 import { Failure, sentenceOf } from '../../shared/service/failure.tsx';
 import { useIncidentTitle } from '../../shared/status/incident-title.ts';
 import { Button } from '../../ui/button.tsx';
 import { Field } from '../../ui/field.tsx';
+import { ChoiceField } from '../../ui/select.tsx';
 import { useAllowed } from './allowed.ts';
-import { PhotoPicker } from './photos/photo-picker.tsx';
-import { usePhotos } from './photos/use-photos.ts';
 import { useRefreshIncidents } from './use-actions.ts';
 
 interface NoteComposerProps {
@@ -24,7 +29,7 @@ interface NoteComposerProps {
  * accepted them, even if the user visits other pages.
  */
 export function NoteComposer({ incident, area }: NoteComposerProps) {
-  const { t } = useTranslation('incidents');
+  const { t } = useTranslation(['incidents', 'mine']);
   const allowed = useAllowed();
   const { say, sayFailure } = useNotices();
   const refresh = useRefreshIncidents();
@@ -56,13 +61,24 @@ export function NoteComposer({ incident, area }: NoteComposerProps) {
   useEffect(() => drafts.onPutBack(incident.id, showDraft), [incident.id]);
   const form = useForm({
     keep: null,
-    read: (entered) => ({ id: incident.id, note: entered.text('note') }),
+    read: (entered) => ({
+      id: incident.id,
+      note: entered.text('note'),
+      audience: entered.text('audience') as NoteAudience,
+    }),
     save: async (input) => {
       const sent = drafts.get(incident.id);
       // A user who returns to the page while the request is pending must not send the note again.
       drafts.forget(incident.id);
       try {
-        return await photos.send(input);
+        return await outbox.deliver({
+          kind: 'note',
+          incidentId: input.id,
+          title: titleOf(incident),
+          note: input.note,
+          audience: input.audience,
+          images: photos.list.map(({ file }) => file),
+        });
       } catch (error) {
         drafts.putBack(incident.id, { photos: [], ...sent, note: input.note });
         if (!isShown.current) {
@@ -72,13 +88,18 @@ export function NoteComposer({ incident, area }: NoteComposerProps) {
         throw error;
       }
     },
-    onSuccess: () => {
+    onSuccess: (outcome) => {
       // A note that was sent before may have been put back meanwhile.
       if (isShown.current) showDraft();
-      say(t('said.addNote'));
+      say(t(outcome === 'sent' ? 'said.addNote' : 'mine:said.waits'));
       void refresh();
     },
   });
+  const edit = ({ id, entry }: Waiting) => {
+    if (entry.kind !== 'note') return;
+    drafts.putBack(incident.id, { note: entry.note, photos: entry.images });
+    void outbox.drop(id);
+  };
   const isAllowed = allowed(incident, 'addNote');
   // A draft stays visible if the incident is assigned to another user meanwhile.
   const isBegun = Boolean(area.current?.value) || photos.list.length > 0 || photos.isPreparing;
@@ -103,6 +124,14 @@ export function NoteComposer({ incident, area }: NoteComposerProps) {
         readOnly={form.isSaving}
       />
       <PhotoPicker photos={photos} isDisabled={form.isSaving} />
+      <ChoiceField
+        label={t('note.audience')}
+        name="audience"
+        defaultValue="INTERNAL"
+        options={noteAudiences.map((value) => ({ value, label: t(`report.audiences.${value}`) }))}
+      />
+      <Sending isSaving={form.isSaving} images={photos.list.length} />
+      {!form.isSaving && <OutboxList incidentId={incident.id} onEdit={edit} />}
       {form.failure && <Failure error={form.failure} onRetry={() => element.current?.requestSubmit()} />}
       <div className="flex items-center justify-between gap-2">
         {isAllowed ? (

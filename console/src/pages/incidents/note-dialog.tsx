@@ -4,6 +4,10 @@ import { useTranslation } from 'react-i18next';
 import { isConflict } from '../../shared/conflict/faster.tsx';
 import { sendWithKeys, useForm } from '../../shared/form/form.ts';
 import { useNotices } from '../../shared/notices/notices.tsx';
+import { outbox } from '../../shared/offline/outbox.ts';
+import { Sending } from '../../shared/offline/outbox-list.tsx';
+import { PhotoPicker } from '../../shared/photos/photo-picker.tsx';
+import { useKeptPhotos, usePhotos } from '../../shared/photos/use-photos.ts';
 import { Failure } from '../../shared/service/failure.tsx';
 import { api } from '../../shared/service/service.ts';
 import { useIncidentTitle } from '../../shared/status/incident-title.ts';
@@ -12,11 +16,9 @@ import { Dialog } from '../../ui/dialog.tsx';
 import { Field } from '../../ui/field.tsx';
 import type { Move } from './allowed.ts';
 import { Conflict } from './conflict.tsx';
-import { PhotoPicker } from './photos/photo-picker.tsx';
-import { useKeptPhotos, usePhotos } from './photos/use-photos.ts';
 import { useRefreshIncidents } from './use-actions.ts';
 
-interface NoteDialogProps {
+export interface NoteDialogProps {
   /** The incident as the user saw it. */
   readonly incident: Incident;
   readonly action: Move | 'addNote' | 'rejectFalse';
@@ -25,7 +27,7 @@ interface NoteDialogProps {
 
 /** A form to add a note, or for the note of a change of state, which reopening and rejecting require. */
 export function NoteDialog({ incident, action, onClose }: NoteDialogProps) {
-  const { t } = useTranslation(['incidents', 'common']);
+  const { t } = useTranslation(['incidents', 'common', 'mine']);
   const titleOf = useIncidentTitle();
   const { say } = useNotices();
   const refresh = useRefreshIncidents();
@@ -45,14 +47,20 @@ export function NoteDialog({ incident, action, onClose }: NoteDialogProps) {
       const step = done();
       const call =
         step === 'addNote'
-          ? photos.send(input)
+          ? outbox.deliver({
+              kind: 'note',
+              incidentId: input.id,
+              title: titleOf(incident),
+              note: input.note,
+              images: photos.list.map(({ file }) => file),
+            })
           : step === 'rejectFalse'
             ? api.incidents.rejectFalse.mutate({ id: input.id, reason: input.note })
             : api.incidents[step].mutate(input);
-      await call.finally(() => void refresh());
+      return await call.finally(() => void refresh());
     },
-    onSuccess: () => {
-      say(t(`said.${done()}`));
+    onSuccess: (outcome) => {
+      say(outcome === 'waits' ? t('mine:said.waits') : t(`said.${done()}`));
       onClose();
     },
   });
@@ -74,6 +82,7 @@ export function NoteDialog({ incident, action, onClose }: NoteDialogProps) {
           autoFocus
         />
         {action === 'addNote' && <PhotoPicker photos={photos} isDisabled={form.isSaving} />}
+        <Sending isSaving={form.isSaving} images={photos.list.length} />
         {isLate && <Conflict error={failure} incidentId={incident.id} seenAt={incident.updatedAt} />}
         {failure && !isLate && <Failure error={failure} onRetry={() => element.current?.requestSubmit()} />}
         <div className="flex flex-wrap justify-end gap-2">

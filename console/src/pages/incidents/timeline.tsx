@@ -9,10 +9,10 @@ import type { IncidentTimelineEntry } from '@gantry/contract/incidents';
 import { useQuery } from '@tanstack/react-query';
 import { Link } from '@tanstack/react-router';
 import { useTranslation } from 'react-i18next';
+import { imagesIn, NoteImages } from '../../shared/photos/note-images.tsx';
 import { service } from '../../shared/service/service.ts';
 import { Moment } from '../../shared/time/moment.tsx';
 import { Icon, type IconName } from '../../ui/icon.tsx';
-import { imagesIn, NoteImages } from './photos/note-images.tsx';
 
 /** Groups entries that are shown as one: consecutive events attached by the service that say nothing else. */
 function grouped(entries: readonly IncidentTimelineEntry[]): readonly (readonly IncidentTimelineEntry[])[] {
@@ -88,6 +88,8 @@ const icons: Readonly<Record<IncidentTimelineEntry['action'], IconName>> = {
   setPlan: 'list',
   completeStep: 'acknowledge',
   skipStep: 'none',
+  reopenStep: 'undo',
+  makeReport: 'file',
   takeOver: 'link',
   merge: 'link',
 };
@@ -95,7 +97,7 @@ const icons: Readonly<Record<IncidentTimelineEntry['action'], IconName>> = {
 /** One entry of the timeline: action, user, time, note, images and changes. */
 export function TimelineItem({ entry }: { readonly entry: IncidentTimelineEntry }) {
   const { t } = useTranslation('incidents');
-  const { action, at, by, note, details } = entry;
+  const { action, at, by, note, audience, details } = entry;
   const images = imagesIn(details);
   return (
     <li className="flex gap-3">
@@ -104,6 +106,9 @@ export function TimelineItem({ entry }: { readonly entry: IncidentTimelineEntry 
         <p className="flex flex-wrap items-baseline gap-x-2">
           <span className="font-medium">{t(`done.${action}`)}</span>
           <bdi className="text-muted">{by?.name ?? t('byService')}</bdi>
+          {audience !== undefined && audience !== 'INTERNAL' && (
+            <span className="text-sm text-muted">{t(`report.audiences.${audience}`)}</span>
+          )}
           <span className="ms-auto text-sm text-muted">
             <Moment at={at} />
           </span>
@@ -115,6 +120,11 @@ export function TimelineItem({ entry }: { readonly entry: IncidentTimelineEntry 
             </span>
           </p>
         )}
+        {typeof details?.writtenAt === 'string' && (
+          <p className="flex items-center gap-1 text-sm text-muted">
+            <Icon name="time" size={14} /> {t('note.late')} <Moment at={new Date(details.writtenAt)} />
+          </p>
+        )}
         {images.length > 0 && <NoteImages images={images} by={by?.name ?? t('byService')} />}
         <ChangeList action={action} details={details} />
       </div>
@@ -124,6 +134,9 @@ export function TimelineItem({ entry }: { readonly entry: IncidentTimelineEntry 
 
 type Entry = Pick<IncidentTimelineEntry, 'action' | 'details'>;
 
+/** Why the service resolved an incident by itself. */
+const reasons = ['ended', 'cancelled', 'worksOver'] as const;
+
 /** The changes of a timeline entry: the old and new values of fields, why it is over, and the attached events. */
 function ChangeList({ action, details }: Entry) {
   const { t } = useTranslation('incidents');
@@ -132,7 +145,7 @@ function ChangeList({ action, details }: Entry) {
     (change): change is [FieldName, Change] => isField(change[0]) && isChange(change[1]),
   );
   const events = eventsOf(details);
-  const reason = details.reason === 'ended' || details.reason === 'cancelled' ? details.reason : null;
+  const reason = reasons.find((each) => each === details.reason);
   const lanes = lanesOf(details);
   const unit = unitOf(details);
   const merged = mergedOf(details);

@@ -2,12 +2,13 @@ import type { Incident, IncidentAction } from '@gantry/contract/incidents';
 import { type ReactNode, useState } from 'react';
 import { useTranslation } from 'react-i18next';
 import { useUser } from '../../shared/session/session.ts';
+import { later } from '../../ui/load-code.ts';
 import { useShortcuts } from '../../ui/shortcuts.tsx';
 import { type Move, useAllowed } from './allowed.ts';
 import { Conflict } from './conflict.tsx';
-import { AssignDialog, AttachDialog, EditDialog, MergeDialog } from './dialogs.tsx';
-import { NoteDialog } from './note-dialog.tsx';
 import { useIncidentActions } from './use-actions.ts';
+
+const useAskedDialog = later(async () => (await import('./asked-dialog.tsx')).AskedDialog);
 
 /** Actions that are performed immediately; the others open a form first. */
 const AT_ONCE: ReadonlySet<IncidentAction> = new Set(['acknowledge', 'start']);
@@ -28,6 +29,7 @@ export function useIncidentCommands(): IncidentCommands {
   const allowed = useAllowed();
   const actions = useIncidentActions();
   const [asked, setAsked] = useState<{ action: IncidentAction; incident: Incident } | null>(null);
+  const AskedDialog = useAskedDialog(asked !== null);
   const close = () => setAsked(null);
   const run = (action: IncidentAction, incident: Incident | undefined) => {
     if (!incident || !allowed(incident, action)) return;
@@ -46,45 +48,10 @@ export function useIncidentCommands(): IncidentCommands {
         <Conflict {...faster} onClose={actions.forgetFaster} />
       </div>
     ),
-    dialogs: asked && (
-      <Asked {...asked} onClose={close} onAssign={(to) => void actions.assign(asked.incident, to)} />
+    dialogs: asked && AskedDialog && (
+      <AskedDialog {...asked} onClose={close} onAssign={(to) => void actions.assign(asked.incident, to)} />
     ),
   };
-}
-
-interface AskedProps {
-  readonly action: IncidentAction;
-  readonly incident: Incident;
-  readonly onClose: () => void;
-  readonly onAssign: Parameters<typeof AssignDialog>[0]['onAssign'];
-}
-
-function Asked({ action, onAssign, ...rest }: AskedProps) {
-  switch (action) {
-    case 'update':
-      return <EditDialog {...rest} />;
-    case 'assign':
-      return <AssignDialog {...rest} onAssign={onAssign} />;
-    case 'attachEvent':
-      return <AttachDialog {...rest} />;
-    case 'merge':
-      return <MergeDialog {...rest} />;
-    case 'verify':
-    case 'setTimes':
-    case 'setLanes':
-    case 'setFacts':
-    case 'addAgency':
-    case 'updateAgency':
-    case 'removeAgency':
-    case 'setPlan':
-    case 'completeStep':
-    case 'skipStep':
-    case 'takeOver':
-      // The page of the incident records these itself.
-      return null;
-    default:
-      return <NoteDialog {...rest} action={action} />;
-  }
 }
 
 /** The keyboard shortcuts for the incident that the page shows, or that is at the cursor. */

@@ -1,10 +1,29 @@
 import { incidentStatuses, incidentTypes, severities } from '@gantry/contract/values';
+import type { TFunction } from 'i18next';
 import { useMemo } from 'react';
 import { useTranslation } from 'react-i18next';
 import { dateFilters, type Filter } from '../../shared/filters/filter.ts';
 import { locationLookUp, sensorLookUp } from '../../shared/places/look-ups.ts';
 import { queryClient } from '../../shared/service/queries.ts';
 import { service } from '../../shared/service/service.ts';
+
+/** The filters by type and severity. */
+export function kindFilters(t: TFunction<['incidents', 'common']>): Filter[] {
+  return [
+    {
+      kind: 'choice',
+      name: 'type',
+      label: t('fields.type'),
+      options: incidentTypes.map((value) => ({ value, label: t(`common:incidentTypes.${value}`) })),
+    },
+    {
+      kind: 'choice',
+      name: 'severity',
+      label: t('fields.severity'),
+      options: severities.map((value) => ({ value, label: t(`common:severity.${value}`) })),
+    },
+  ];
+}
 
 /** Every filter of `incidents.getAll`. */
 export function useIncidentFilters(): readonly Filter[] {
@@ -22,18 +41,7 @@ export function useIncidentFilters(): readonly Filter[] {
         label: t('fields.status'),
         options: incidentStatuses.map((value) => ({ value, label: t(`common:incidentStatus.${value}`) })),
       },
-      {
-        kind: 'choice',
-        name: 'type',
-        label: t('fields.type'),
-        options: incidentTypes.map((value) => ({ value, label: t(`common:incidentTypes.${value}`) })),
-      },
-      {
-        kind: 'choice',
-        name: 'severity',
-        label: t('fields.severity'),
-        options: severities.map((value) => ({ value, label: t(`common:severity.${value}`) })),
-      },
+      ...kindFilters(t),
       {
         kind: 'lookUp',
         name: 'assignedTo',

@@ -122,15 +122,11 @@ function CallAgency({ incidentId }: { readonly incidentId: string }) {
   const { data } = useQuery(service.agencies.getAll.queryOptions({}));
   const [chosen, setChosen] = useState('');
   const form = useRef<HTMLFormElement>(null);
-  useShortcuts([
-    {
-      keys: 'u',
-      label: t('agencies.call'),
-      scope: 'page',
-      run: () => form.current?.querySelector('select')?.focus(),
-    },
-  ]);
   const agencies = data?.agencies ?? [];
+  const toFields = () => form.current?.querySelector('select')?.focus();
+  useShortcuts(
+    agencies.length > 0 ? [{ keys: 'u', label: t('agencies.call'), scope: 'page', run: toFields }] : [],
+  );
   const agencyId = agencies.some(({ id }) => id === chosen) ? chosen : (agencies[0]?.id ?? '');
   if (agencies.length === 0) return <p className="text-sm text-muted">{t('agencies.noneToCall')}</p>;
   return (

@@ -18,6 +18,7 @@ import { Panel } from '../../../ui/panel.tsx';
 import { Select } from '../../../ui/select.tsx';
 import { Skeleton } from '../../../ui/skeleton.tsx';
 import { useAllowed } from '../allowed.ts';
+import { MessageFields } from '../message-fields.tsx';
 import { useRefreshIncidents } from '../use-actions.ts';
 import { useWork } from './use-work.ts';
 
@@ -25,7 +26,7 @@ type Step = NonNullable<IncidentWork['plan']>['steps'][number];
 
 /** A step whose form is open. */
 interface Asked {
-  readonly form: 'skip' | 'notify';
+  readonly form: 'skip' | 'reopen' | 'notify';
   readonly step: Step;
 }
 
@@ -59,6 +60,7 @@ export function Checklist({ incident }: { readonly incident: IncidentDetail }) {
                     ? () => void record(() => api.incidents.completeStep.mutate({ id, key: step.key }))
                     : null
                 }
+                onReopen={allowed(incident, 'reopenStep') ? () => setAsked({ form: 'reopen', step }) : null}
                 onAsk={(form) => setAsked({ form, step })}
               />
             ))}
@@ -68,8 +70,8 @@ export function Checklist({ incident }: { readonly incident: IncidentDetail }) {
         )}
         {allowed(incident, 'setPlan') && <PlanChoice incident={incident} />}
       </div>
-      {asked?.form === 'skip' && (
-        <SkipDialog incidentId={id} step={asked.step} onClose={() => setAsked(null)} />
+      {asked && asked.form !== 'notify' && (
+        <ReasonDialog action={asked.form} incidentId={id} step={asked.step} onClose={() => setAsked(null)} />
       )}
       {asked?.form === 'notify' && (
         <NotifyDialog incidentId={id} step={asked.step} onClose={() => setAsked(null)} />
@@ -83,10 +85,11 @@ const DUE_TICK_MS = 30_000;
 interface StepItemProps {
   readonly step: Step;
   readonly onDone: (() => void) | null;
+  readonly onReopen: (() => void) | null;
   readonly onAsk: (form: Asked['form']) => void;
 }
 
-function StepItem({ step, onDone, onAsk }: StepItemProps) {
+function StepItem({ step, onDone, onReopen, onAsk }: StepItemProps) {
   const { t } = useTranslation('incidents');
   const now = useNow(DUE_TICK_MS);
   const { text, kind, state, required, by, at, dueAt, reason } = step;
@@ -110,6 +113,13 @@ function StepItem({ step, onDone, onAsk }: StepItemProps) {
         <p className="ps-6 text-sm text-muted">
           {t(`plan.states.${state}`)} <bdi>{by?.name}</bdi> {at && <Moment at={at} as="time" />}{' '}
           {reason !== null && <bdi>{reason}</bdi>}
+        </p>
+      )}
+      {!isOpen && onReopen && (
+        <p className="ps-6">
+          <Button kind="quiet" icon="undo" aria-label={t('plan.reopenStep', { text })} onClick={onReopen}>
+            {t('plan.reopen')}
+          </Button>
         </p>
       )}
       {isOpen && onDone && (
@@ -160,20 +170,26 @@ interface StepDialogProps {
   readonly onClose: () => void;
 }
 
-function SkipDialog({ incidentId, step, onClose }: StepDialogProps) {
+interface ReasonDialogProps extends StepDialogProps {
+  readonly action: 'skip' | 'reopen';
+}
+
+/** A form that skips a step, or opens it again, with a reason. */
+function ReasonDialog({ action, incidentId, step, onClose }: ReasonDialogProps) {
   const { t } = useTranslation('incidents');
   const refresh = useRefreshIncidents();
   const form = useForm({
-    keep: `skip ${incidentId} ${step.key}`,
+    keep: `${action} ${incidentId} ${step.key}`,
     read: (entered) => ({ id: incidentId, key: step.key, reason: entered.text('reason') }),
-    save: (input) => api.incidents.skipStep.mutate(input),
+    save: (input) =>
+      action === 'skip' ? api.incidents.skipStep.mutate(input) : api.incidents.reopenStep.mutate(input),
     onSuccess: () => {
       void refresh();
       onClose();
     },
   });
   return (
-    <FormDialog title={t('plan.skip')} form={form} onClose={onClose} action={t('plan.skip')}>
+    <FormDialog title={t(`plan.${action}`)} form={form} onClose={onClose} action={t(`plan.${action}`)}>
       <bdi className="text-muted">{step.text}</bdi>
       <Field
         label={t('note.reason')}
@@ -237,23 +253,7 @@ function NoticeForm({ notice, incidentId, step, onClose }: NoticeFormProps) {
           {notice.to}
         </bdi>
       </p>
-      <Field
-        label={t('plan.subject')}
-        name="subject"
-        defaultValue={notice.subject}
-        maxLength={200}
-        required
-        error={form.errorOf('subject')}
-      />
-      <Field
-        label={t('plan.text')}
-        name="text"
-        lines={8}
-        defaultValue={notice.text}
-        maxLength={5000}
-        required
-        error={form.errorOf('text')}
-      />
+      <MessageFields message={notice} errorOf={form.errorOf} />
     </FormDialog>
   );
 }
