@@ -118,6 +118,14 @@ describe('counts.import', () => {
     expect(activities).toMatchObject([{ details: { sensorId, stored: 1, errorCount: 0, format: 'CSV' } }]);
   });
 
+  it('refuses rows that are too long', async () => {
+    const told = async (text: string): Promise<string> => (await refused(text)).message;
+    const blanks = ' '.repeat(100_000);
+    expect(await told(`start,volume\n2026-03-10${blanks}x,5`)).toContain('Line 2: a row has more than 65536');
+    expect(await told(`start,volume\n"${'x\n'.repeat(50_000)}`)).toContain('close its quotes');
+    expect(await told(`date,time,volume${','.repeat(3_000)}`)).toContain('Line 1 has more than 2000 cells');
+  });
+
   it('refuses what a sensor could not send, by line', async () => {
     const { id: sensorId, apiKey } = await register();
     const stored = { start: '2026-03-10T09:00:00Z', seconds: 3_600, volume: 1 };

@@ -1,12 +1,14 @@
 import { randomUUID } from 'node:crypto';
-import { DAY_MS, MINUTE_MS } from '@gantry/contract/durations';
+import { DAY_MS, HOUR_MS, MINUTE_MS } from '@gantry/contract/durations';
 import { sql } from 'drizzle-orm';
+import { DateTime } from 'luxon';
 import { describe, expect, it } from 'vitest';
 import { inTransaction } from '../src/platform/database/transaction.ts';
-import { readTraffic, segmentsWithin } from '../src/traffic/figures.ts';
+import { inIntervals, readTraffic } from '../src/traffic/figures.ts';
 import { recountDay } from '../src/traffic/recount-store.ts';
 import { rollUpQuarter } from '../src/traffic/roll-up-store.ts';
 import { sharedGantry } from './harness.ts';
+import { isLong } from './test-length.ts';
 
 const gantry = await sharedGantry({ overrides: { timings: { rollUpTrafficMs: 3_600_000 } } });
 const token = await gantry.tokenFor('ADMIN');
@@ -201,6 +203,31 @@ describe('the counts of intervals', () => {
     await read();
   });
 
+  it('longer than an hour are in no figure, also if a day in UTC contains them', async () => {
+    const { id: locationId } = await ask('locations.create', { name: 'Ring', speedLimit: 50 });
+    const { id, apiKey } = await register(locationId);
+    const range = { startDate: DAY, endDate: DAY };
+    const volumes = async () => {
+      const { locations } = await ask('traffic.getTopLocations', { ...range, by: 'volume', limit: 100 });
+      return [
+        locations.find((each: { locationId: string }) => each.locationId === locationId)?.volume,
+        (await ask('traffic.getSpeedDistribution', { locationId, ...range })).volume,
+        (await ask('traffic.getFlow', { locationId, ...range, interval: 'day' })).volume,
+      ];
+    };
+    await send(apiKey, period('00:00', 86_400, { volume: 900 }));
+    expect(await volumes()).toEqual([undefined, 0, null]);
+    await send(
+      apiKey,
+      period('06:00', 7_200, { lane: 1, volume: 90 }),
+      period('08:00', 3_600, { lane: 1, volume: 9 }),
+    );
+    await send(apiKey, period('00:00', 86_400, { volume: 901 }));
+    expect(await volumes()).toEqual([9, 9, 9]);
+    const days = 'SELECT counted_share FROM traffic_bins WHERE minutes = 1440 AND sensor_id = $1';
+    expect((await gantry.pool.query(days, [id])).rows).toEqual([{ counted_share: 1 / 24 }]);
+  });
+
   it('have classes, movements and speeds', async () => {
     const { id, apiKey } = await register();
     await send(
@@ -220,7 +247,7 @@ describe('the counts of intervals', () => {
     );
     const bounds = [at('08:00'), at('08:00') + 15 * MINUTE_MS];
     const place = { kind: 'sensor', id, limits: [], speedLimit: null } as const;
-    const traffic = await readTraffic(gantry.app.context.db, place, segmentsWithin(place, bounds), {
+    const traffic = await readTraffic(gantry.app.context.db, place, inIntervals(place, bounds), {
       now: Date.now(),
     });
     const [bin] = traffic.binsOf(bounds);
@@ -279,4 +306,149 @@ describe('the counts of intervals', () => {
     });
     expect(points).toMatchObject([{ volume: 9, status: 'VALID' }]);
   });
+});
+
+describe('counts of local hours', () => {
+  it('without a vehicle are those of a sensor that does not work', async () => {
+    const [empty, working] = [await register(), await register()];
+    const last = Math.floor(Date.now() / HOUR_MS) * HOUR_MS - HOUR_MS / 2;
+    const hours = Array.from({ length: 72 }, (_, n) => last - (72 - n) * HOUR_MS);
+    for (const { id, apiKey } of [empty, working])
+      await send(
+        apiKey,
+        ...hours.map((start, n) => ({
+          ...{ start: new Date(start).toISOString(), seconds: 3_600 },
+          volume: id === working.id || n < 12 ? 5 : 0,
+        })),
+      );
+    const { outages } = await ask('traffic.getOutages', { take: 100, minimumMinutes: 180 });
+    const found = outages.filter(({ sensorId }: { sensorId: string }) =>
+      [empty.id, working.id].includes(sensorId),
+    );
+    expect(found).toMatchObject([
+      { sensorId: empty.id, kind: 'NO_HITS', from: new Date(last - 60 * HOUR_MS).toISOString() },
+    ]);
+  });
+
+  const HOURS = 24;
+  /** 2 vehicles a minute, a quarter of them trucks, and a bicycle, in each of two lanes. */
+  const periodsOf = (from: number, seconds: number) =>
+    Array.from({ length: (HOURS * 3_600) / seconds }, (_, n) => new Date(from + n * seconds * 1_000)).flatMap(
+      (start) =>
+        [1, 2].map((lane) => ({
+          ...{ start: start.toISOString(), seconds, lane, direction: 'NB' },
+          byClass: {
+            scheme: 'BASIC',
+            counts: { CAR: seconds / 40, TRUCK: seconds / 120, BICYCLE: 1 },
+          },
+          speed: { mean: 45, bins: [{ from: 40, to: 50, count: seconds / 30 }] },
+        })),
+    );
+
+  const cases = [
+    'Asia/Kolkata',
+    'Asia/Kathmandu',
+    'America/St_Johns',
+    'Australia/Lord_Howe',
+    'Europe/Berlin',
+  ].flatMap((zone) => [600, 1_200, 1_800, 3_600].map((seconds) => [zone, seconds] as const));
+  const usual = ['Asia/Kolkata 3600', 'Asia/Kathmandu 600', 'America/St_Johns 1800', 'Europe/Berlin 3600'];
+  it.each(cases.filter((each) => isLong || usual.includes(each.join(' '))))(
+    'in %s are complete with periods of %i s',
+    async (zone, seconds) => {
+      await ask('system.timezone.updateTimezoneSettings', { timezone: zone });
+      const { id: locationId } = await ask('locations.create', { name: randomUUID(), speedLimit: 50 });
+      const { id: sensorId, apiKey } = await register(locationId);
+      const [from, until] = ['2026-02-10', '2026-02-11'].map((day) =>
+        DateTime.fromISO(day, { zone }).toMillis(),
+      ) as [number, number];
+      const sent = periodsOf(from, seconds);
+      await send(apiKey, ...sent);
+      const range = { startDate: new Date(from).toISOString(), endDate: new Date(until - 1).toISOString() };
+      const DAILY = 5_760;
+      const { id: pointId } = await ask('points.create', { locationId, name: 'NB', direction: 'NB' });
+      const asked = [{ locationId }, { sensorId }, { locationId }, { pointId }];
+      for (const [n, place] of asked.entries()) {
+        if (n === 2) await ask('assignments.create', { sensorId, pointId });
+        const { points } = await ask('traffic.getFlow', { ...place, ...range, interval: '60min' });
+        expect(points).toHaveLength(HOURS);
+        for (const point of points)
+          expect(point).toMatchObject({
+            status: 'VALID',
+            coverage: 1,
+            volume: 240,
+            measured: 240,
+            meanSpeed: 45,
+          });
+        expect(await ask('traffic.getFlow', { ...place, ...range, interval: 'day' })).toMatchObject({
+          ...{ volume: DAILY, points: [{ status: 'VALID', volume: DAILY }] },
+        });
+        expect(await ask('traffic.getDailyVolumes', { ...place, ...range })).toMatchObject({
+          days: [{ volume: DAILY, reason: null, status: 'VALID' }],
+        });
+        const by = ['lane', 'class'];
+        const counts = await ask('traffic.getCounts', { ...place, ...range, interval: '60min', by });
+        expect(counts.bins[7].cells).toEqual(
+          [1, 2].flatMap((lane) => [
+            { lane, class: 'BICYCLE', volume: 3_600 / seconds },
+            { lane, class: 'CAR', volume: 90 },
+            { lane, class: 'TRUCK', volume: 30 },
+          ]),
+        );
+        expect(await ask('traffic.getSpeedDistribution', { ...place, ...range, binWidth: 10 })).toMatchObject(
+          {
+            ...{ volume: DAILY, completeness: 1, bins: [{ from: 40, to: 50, count: DAILY }] },
+          },
+        );
+      }
+      const ranking = await ask('traffic.getTopLocations', { ...range, by: 'volume' });
+      expect(
+        ranking.locations.find((each: { locationId: string }) => each.locationId === locationId),
+      ).toMatchObject({
+        ...{ volume: DAILY, measured: DAILY, meanSpeed: 45, shareOverLimit: 0 },
+      });
+      // One hour is corrected, a lane of another one fails, and a third one is rejected.
+      const hourOf = (hour: number) =>
+        sent.filter(({ start }) => Math.floor((Date.parse(start) - from) / 3_600_000) === hour);
+      await send(
+        apiKey,
+        ...hourOf(3).map((each) => ({
+          ...each,
+          byClass: { scheme: 'BASIC', counts: { CAR: 1 } },
+          speed: null,
+        })),
+      );
+      await send(
+        apiKey,
+        ...hourOf(5)
+          .filter(({ lane }) => lane === 2)
+          .map((each) => ({ ...each, status: 'FAULT' })),
+      );
+      await ask('traffic.reviewData', {
+        ...{ locationId, decision: 'REJECT', reason: 'Known from the road' },
+        startDate: new Date(from + 7 * 3_600_000).toISOString(),
+        endDate: new Date(from + 8 * 3_600_000 - 1).toISOString(),
+      });
+      const { bins } = await ask('traffic.getCounts', { locationId, ...range, interval: '60min' });
+      expect([2, 3, 4, 5, 6, 7, 8].map((hour) => [bins[hour].volume, bins[hour].coverage])).toEqual([
+        [240, 1],
+        [(2 * 3_600) / seconds, 1],
+        [240, 1],
+        [120, 0.5],
+        [240, 1],
+        [null, 0],
+        [240, 1],
+      ]);
+      // A fourth hour is not known, which is an outage of just this hour.
+      await send(apiKey, ...hourOf(11).map((each) => ({ ...each, status: 'FAULT' })));
+      const { outages } = await ask('traffic.getOutages', { sensorId, ...range });
+      expect(outages[0]).toMatchObject({
+        kind: 'NO_DATA',
+        from: new Date(from + 11 * 3_600_000).toISOString(),
+        until: new Date(from + 12 * 3_600_000).toISOString(),
+      });
+      const quarters = await ask('traffic.getCounts', { locationId, ...range, interval: '15min' });
+      if (seconds > 900) expect(quarters.bins[9]).toMatchObject({ status: 'GAP', reason: 'COARSER_DATA' });
+    },
+  );
 });

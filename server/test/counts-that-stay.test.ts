@@ -203,4 +203,62 @@ describe('traffic counts', () => {
     await isGap();
     expect(await rowsOf('SELECT FROM traffic_bins WHERE events < 0 OR 0 > ANY (sums)')).toEqual([]);
   });
+
+  it('of local hours that no hour of UTC contains are removed, too', async () => {
+    await ask('system.timezone.updateTimezoneSettings', { timezone: 'Asia/Kolkata' });
+    const addCounter = () =>
+      ask('sensors.create', { name: 'Loop', deviceId: randomUUID(), type: 'RADAR', locationId });
+    const [hourly, rare, daily] = [await addCounter(), await addCounter(), await addCounter()];
+    // Half an hour before midnight in UTC, an hour begins that is in no day of UTC.
+    const first = CUTOFF - HOUR_MS / 2 - DAY_MS;
+    const send = (counter: { apiKey: string }, starts: readonly number[], more: object = {}) =>
+      gantry.ok('counts.ingest', {
+        apiKey: counter.apiKey,
+        periods: starts.map((start) => ({
+          ...{ start: new Date(start).toISOString(), seconds: 3_600, volume: 7 },
+          ...more,
+        })),
+      });
+    const hours = Array.from({ length: 48 }, (_, n) => first + n * HOUR_MS);
+    await send(hourly, hours);
+    for (const volume of [1, 2]) await send(rare, [first], { volume });
+    await send(daily, [CUTOFF - 5.5 * HOUR_MS - 2 * DAY_MS, CUTOFF - 5.5 * HOUR_MS - DAY_MS], {
+      seconds: 86_400,
+    });
+    await gantry.pool.query(
+      `INSERT INTO traffic_flags (sensor_id, found_at, rule, lane, since, until, value, threshold)
+       VALUES ($1, $2, 'R3', '', $2, $2::timestamptz + interval '1 day', 1, 1)`,
+      [daily.id, new Date(CUTOFF - 5.5 * HOUR_MS - DAY_MS)],
+    );
+    // Two days of the first and one of the second detector, and those in which the two days of the third one begin.
+    const { totals } = await ask('storage.previewRetention', {});
+    expect(totals.traffic).toBe(5);
+    const { removals } = await carryOut();
+    expect(
+      removals.reduce(
+        (sum: number, each: { class: string; rows: number }) =>
+          each.class === 'traffic' ? sum + each.rows : sum,
+        0,
+      ),
+    ).toBe(5);
+    expect((await ask('storage.previewRetention', {})).totals.traffic).toBe(0);
+    expect(await gantry.count(`traffic_flags WHERE sensor_id = '${daily.id}'`)).toBe(0);
+    const ids = [hourly, rare, daily].map(({ id }) => `'${id}'`).join();
+    const left = (table: string) =>
+      rowsOf(
+        `SELECT sensor_id, min(start) AS start, count(*) AS n FROM ${table} WHERE sensor_id IN (${ids}) GROUP BY 1`,
+      );
+    expect(await left('traffic_periods')).toEqual([
+      { sensor_id: hourly.id, start: new Date(CUTOFF + HOUR_MS / 2), n: 23 },
+    ]);
+    expect(await left('traffic_period_revisions')).toEqual([]);
+    const { points } = await ask('traffic.getFlow', {
+      ...{ sensorId: hourly.id, interval: '60min' },
+      startDate: new Date(first).toISOString(),
+      endDate: new Date(first + 2 * DAY_MS - 1).toISOString(),
+    });
+    expect(points.map(({ volume }: { volume: number | null }) => volume)).toEqual(
+      hours.map((start) => (start < CUTOFF ? null : 7)),
+    );
+  });
 });

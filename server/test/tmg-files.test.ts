@@ -173,6 +173,20 @@ describe('counts.import of TMG', () => {
     ]);
   });
 
+  it('is of its month also if that begins at 01:00', async () => {
+    const { id, apiKey } = await register();
+    await ask('system.timezone.updateTimezoneSettings', { timezone: 'America/Asuncion' });
+    await sendHours(apiKey, '2023-10-31', 30);
+    for (const [month, days] of [
+      [10, ['31']],
+      [11, ['1']],
+    ] as const) {
+      const { text } = await fileOf(id, 'VOLUME', { year: 2023, month });
+      expect([...new Set(rowsOf(text).map(({ Day_Record }) => Day_Record))]).toEqual(days);
+    }
+    await ask('system.timezone.updateTimezoneSettings', { timezone: 'America/New_York' });
+  });
+
   it('tells an hour that occurs twice apart in records of classes, and not in those of days', async () => {
     const { id, apiKey } = await register();
     const from = Date.parse('2025-11-02T04:00:00Z');

@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { DAY_MS, MINUTE_MS } from '@gantry/contract/durations';
 import { type ClassScheme, classOfScheme } from '@gantry/contract/vehicle-classes';
 import { describe, expect, it } from 'vitest';
-import { readTraffic, segmentsWithin } from '../src/traffic/figures.ts';
+import { inIntervals, readTraffic } from '../src/traffic/figures.ts';
 import { rollUpQuarter } from '../src/traffic/roll-up-store.ts';
 import { sharedGantry } from './harness.ts';
 import { rollUpAllTraffic } from './roll-up-all-traffic.ts';
@@ -428,7 +428,7 @@ describe('directions, lanes, classes and movements', () => {
     const bounds = [first, first + 15 * MINUTE_MS];
     const read = async () => {
       const place = { kind: 'sensor', id, limits: [], speedLimit: null } as const;
-      const segments = segmentsWithin(place, bounds);
+      const segments = inIntervals(place, bounds);
       const { binsOf } = await readTraffic(db, place, segments, { now: at('12:00') });
       return binsOf(bounds);
     };

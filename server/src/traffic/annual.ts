@@ -1,7 +1,7 @@
 import type { Interval } from '../platform/time.ts';
 import { type BinStatus, COMPLETE_COVERAGE, type Count, type Figure, roundTo } from './bin.ts';
 import { dayVolume, weekdayOf } from './daily.ts';
-import { binsByDay, hoursOf, isUsableHour } from './local-hours.ts';
+import { binsByDay, type DayOfBins, hoursOf, isUsableHour, type LocalHour } from './local-hours.ts';
 
 // Annual average daily traffic by the methods of the Traffic Monitoring Guide (FHWA), AASHTO, and the simple mean, and
 // what follows from it. Weekdays are 0 (Sunday) to 6.
@@ -44,11 +44,27 @@ const MIN_DAYS = 350;
 const WEEKDAYS = [0, 1, 2, 3, 4, 5, 6] as const;
 const MONTHS = [1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12] as const;
 
+/** A day with its hours of which bins are known. */
+interface DayOfHours {
+  readonly day: DayOfBins;
+  readonly hours: readonly LocalHour[];
+}
+
+function hoursByDay(bins: readonly Count[], range: Interval, zone: string): DayOfHours[] {
+  return binsByDay(bins, range, zone).map((day) => ({ day, hours: hoursOf(day, zone) }));
+}
+
 /**
  * The twelve months of a year.
  * @param bins in order, from 15 minutes to an hour long
  */
 export function monthsOf(bins: readonly Count[], year: number, zone: string): MonthOfHours[] {
+  const [first, last] = [bins[0], bins.at(-1)];
+  const days = first && last ? hoursByDay(bins, { from: first.start, until: last.end }, zone) : [];
+  return monthsOfDays(days, year, zone);
+}
+
+function monthsOfDays(days: readonly DayOfHours[], year: number, zone: string): MonthOfHours[] {
   const months = MONTHS.map((month) => ({
     year,
     month,
@@ -57,13 +73,10 @@ export function monthsOf(bins: readonly Count[], year: number, zone: string): Mo
     daySums: zeros(7),
     days: zeros(7),
   }));
-  const [first, last] = [bins[0], bins.at(-1)];
-  if (!first || !last) return months;
-  for (const day of binsByDay(bins, { from: first.start, until: last.end }, zone)) {
+  for (const { day, hours } of days) {
     const month = day.day.startsWith(String(year)) ? months[Number(day.day.slice(5, 7)) - 1] : undefined;
     if (!month) continue;
     const weekday = weekdayOf(day.day);
-    const hours = hoursOf(day, zone);
     const whole = dayVolume(day, zone, hours);
     if (whole.status === 'VALID') {
       add(month.daySums, weekday, whole.volume ?? 0);
@@ -106,21 +119,25 @@ export function yearOf(
   { year, ...range }: Interval & { readonly year: number },
   zone: string,
 ): YearOfHours {
-  return { months: monthsOf(bins, year, zone), ...busiestHours(bins, range, zone) };
+  const days = hoursByDay(bins, range, zone);
+  return { months: monthsOfDays(days, year, zone), ...busiestHours(days) };
 }
 
-function busiestHours(
-  bins: readonly Count[],
-  range: Interval,
-  zone: string,
-): Pick<YearOfHours, 'busiest' | 'validMs'> {
-  const valid = binsByDay(bins, range, zone)
-    .flatMap((day) => hoursOf(day, zone))
-    .filter(({ status }) => status === 'VALID');
+/** The number of hours that design hours need. */
+const MAX_BUSIEST = 100;
+
+function busiestHours(days: readonly DayOfHours[]): Pick<YearOfHours, 'busiest' | 'validMs'> {
+  const valid = days.flatMap(({ hours }) => hours.filter(({ status }) => status === 'VALID'));
+  // Of thousands of hours, only those that may be among the first are sorted.
+  const least =
+    Float64Array.from(valid, ({ volume }) => volume ?? 0)
+      .sort()
+      .at(-MAX_BUSIEST) ?? 0;
   const busiest = valid
-    .map(({ start, volume }) => ({ start: new Date(start), volume: volume ?? 0 }))
-    .sort((a, b) => b.volume - a.volume || a.start.getTime() - b.start.getTime())
-    .slice(0, 100);
+    .filter(({ volume }) => (volume ?? 0) >= least)
+    .sort((a, b) => (b.volume ?? 0) - (a.volume ?? 0) || a.start - b.start)
+    .slice(0, MAX_BUSIEST)
+    .map(({ start, volume }) => ({ start: new Date(start), volume: volume ?? 0 }));
   return { busiest, validMs: sumOf(valid.map(({ start, end }) => end - start)) };
 }
 
@@ -316,7 +333,7 @@ export function designHours(
   zone: string,
   annual: number | null,
 ): DesignHours {
-  return designHoursOf(busiestHours(bins, range, zone), range, annual);
+  return designHoursOf(busiestHours(hoursByDay(bins, range, zone)), range, annual);
 }
 
 /** The same of a year of which the busiest hours are known. */

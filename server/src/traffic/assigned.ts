@@ -186,15 +186,16 @@ function countsOnce(own: readonly EventType[], all: readonly EventType[]): (even
   };
 }
 
-function groupsBy(
-  detectors: readonly Detector[],
-  keyOf: (detector: Detector) => string,
-): ReadonlyMap<string, Detector[]> {
-  const groups = new Map<string, Detector[]>();
-  for (const detector of detectors) {
-    const group = groups.get(keyOf(detector));
-    if (group) group.push(detector);
-    else groups.set(keyOf(detector), [detector]);
+/** The items by a key, in their order. */
+export function groupsBy<Item>(
+  items: readonly Item[],
+  keyOf: (item: Item) => string,
+): ReadonlyMap<string, Item[]> {
+  const groups = new Map<string, Item[]>();
+  for (const item of items) {
+    const group = groups.get(keyOf(item));
+    if (group) group.push(item);
+    else groups.set(keyOf(item), [item]);
   }
   return groups;
 }

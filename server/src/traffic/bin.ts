@@ -104,7 +104,7 @@ export function binStatus({
 }
 
 /** Whether road users of a cell are counted in the volume of its bin. */
-export function isMotor({ class: vehicleClass }: Cell): boolean {
+export function isMotor({ class: vehicleClass }: Pick<Cell, 'class'>): boolean {
   return vehicleClass === undefined || vehicleClass.mode === 'MOTOR';
 }
 
@@ -119,12 +119,13 @@ export function sumCells(cells: readonly Cell[], by: readonly Dimension[]): Cell
     const key = partKey(cell, by);
     const sum = sums.get(key);
     if (sum) sum.volume += cell.volume;
-    else sums.set(key, { ...partOf(cell, by), volume: cell.volume });
+    else sums.set(key, { ...pickDimensions(cell, by), volume: cell.volume });
   }
   return [...sums.values()];
 }
 
-function partOf(cell: Cell, by: readonly Dimension[]): Partial<Cell> {
+/** What a cell says about some dimensions. */
+export function pickDimensions(cell: Partial<Cell>, by: readonly Dimension[]): Omit<Cell, 'volume'> {
   return Object.fromEntries(by.flatMap((name) => (cell[name] === undefined ? [] : [[name, cell[name]]])));
 }
 
@@ -167,25 +168,28 @@ export function joinWithin(bins: readonly Bin[], bounds: readonly number[]): Bin
 export function joinCounts(counts: readonly Count[]): Count {
   const [only] = counts;
   if (only && counts.length === 1 && only.status !== 'EXCLUDED') return only;
-  const used = counts.filter(({ status }) => status !== 'EXCLUDED');
-  const known = used.flatMap(({ volume }) => (volume === null ? [] : [volume]));
-  const volume = known.length > 0 ? known.reduce((sum, part) => sum + part, 0) : null;
-  const coverage = coveredOf(used) / counts.reduce((sum, { start, end }) => sum + end - start, 0);
-  const isImputed = used.some(({ status }) => status === 'IMPUTED');
+  let [length, covered, sum, used, known] = [0, 0, 0, 0, 0];
+  let [isImputed, isOver, hasLongGap] = [false, true, false];
+  for (const { start, end, status, coverage, volume, hasLongGap: isLong } of counts) {
+    length += end - start;
+    if (status === 'PROVISIONAL') isOver = false;
+    if (isLong) hasLongGap = true;
+    if (status === 'EXCLUDED') continue;
+    used++;
+    covered += coverage * (end - start);
+    if (status === 'IMPUTED') isImputed = true;
+    if (volume === null) continue;
+    known++;
+    sum += volume;
+  }
+  const [volume, coverage, isExcluded] = [known > 0 ? sum : null, covered / length, used === 0];
   return {
     start: counts[0]?.start ?? 0,
     end: counts.at(-1)?.end ?? 0,
-    status: isImputed
-      ? 'IMPUTED'
-      : binStatus({
-          isOver: counts.every(({ status }) => status !== 'PROVISIONAL'),
-          coverage,
-          isExcluded: used.length === 0,
-          volume: volume ?? 0,
-        }),
+    status: isImputed ? 'IMPUTED' : binStatus({ isOver, coverage, isExcluded, volume: volume ?? 0 }),
     coverage,
     volume,
-    ...(counts.some(({ hasLongGap }) => hasLongGap) && { hasLongGap: true }),
+    ...(hasLongGap && { hasLongGap: true }),
   };
 }
 

@@ -14,7 +14,15 @@ import {
   type Reading,
   readingsOf,
 } from './assigned.ts';
-import { type CountedSpan, type Counter, countedSpans, type Phase, phasesOf } from './counting.ts';
+import {
+  type CountedSpan,
+  type Counter,
+  countedSpans,
+  type Phase,
+  phasesOf,
+  storedSpans,
+} from './counting.ts';
+import { readCrossingCounts, readCrossingSpans } from './crossing-periods.ts';
 import { source } from './passed-store.ts';
 import { readCountedSpans } from './periods-store.ts';
 import { readAssigned } from './points-store.ts';
@@ -30,8 +38,16 @@ import {
   without,
 } from './presence-store.ts';
 import { type Spans, withSpan } from './quality/rejected.ts';
-import { partsWithin, type Segment } from './segments.ts';
-import { type Counts, type Detail, type Place, type Read, readCounts, readOf } from './slots-store.ts';
+import { partsWithin, type ReadRange } from './segments.ts';
+import {
+  type Counts,
+  type CountsOptions,
+  type Detail,
+  type Place,
+  type Read,
+  readCounts,
+  readOf,
+} from './slots-store.ts';
 import { type Passage, readPassed, readVehicles, type SingleVehicle } from './vehicles-store.ts';
 
 /** What counts at a place in a range, and how it is read. */
@@ -45,10 +61,10 @@ export interface PlaceCounters {
   readonly periodic: readonly string[];
   /**
    * Begins to read counts.
-   * @param segments parts of the range that are cut at `changes`
-   * @param detail what is read of them
+   * @param range what is read, cut at `changes`
+   * @param detail what is read of it
    */
-  readonly startReading: (segments: readonly Segment[], detail: Detail) => PlaceCounts;
+  readonly startReading: (range: ReadRange, detail: Detail) => PlaceCounts;
   /** Reads single vehicles; of assigned sensors, only those whose speeds count. */
   readonly readVehicles: () => Promise<{
     readonly open: SingleVehicle[];
@@ -58,10 +74,10 @@ export interface PlaceCounters {
   readonly readPassages: () => Promise<{ readonly open: Passage[]; readonly assigned: Passage[] }>;
 }
 
-/** The counts of a place in some segments. */
+/** The counts of a place in a range. */
 export interface PlaceCounts {
   readonly counts: Promise<Counts>;
-  /** Reads how much of these segments the periods of sensors cover that are at the place. */
+  /** Reads how much of it the periods of sensors cover that are at the place. */
   readonly readPresentSpans: (sensorIds: readonly string[]) => Promise<CountedSpan[]>;
   /** The same of an assigned counter. */
   readonly readSpans: (counter: Counter) => Promise<CountedSpan[]>;
@@ -78,7 +94,7 @@ export async function findCounters(
   range: Interval,
   end: number,
 ): Promise<PlaceCounters> {
-  const [assignments, here, stays, moved, onlyHere] = await Promise.all([
+  const [assignments, here, stays, allMoved, onlyHere] = await Promise.all([
     readAssigned(db, place),
     readSensors(db, place),
     place.kind === 'point' ? [] : findStays(db, place, range),
@@ -89,6 +105,7 @@ export async function findCounters(
   const spans = timeOf(held.filter(isForVolumes));
   const detectors =
     place.kind === 'location' ? held.filter((each) => common(spans, [each]).length > 0) : held;
+  const moved = allMoved.filter((each) => here.some(({ sensorId }) => sensorId === each.sensorId));
   const ids = new Set(detectors.map(({ assigned }) => assigned.sensorId));
   for (const { sensorId } of here) ids.delete(sensorId);
   const sensors = [...here, ...(await readSensorsById(db, [...ids]))];
@@ -106,7 +123,7 @@ export async function findCounters(
     periodic: sensors.flatMap(({ sensorId, source: counted }) =>
       counted === source.COUNTED ? [sensorId] : [],
     ),
-    startReading: (segments, detail) => readPlaceCounts(db, open, readings, segments, detail),
+    startReading: (wanted, detail) => readPlaceCounts(db, open, readings, wanted, detail),
     readVehicles: async () => {
       const assigned = readings.map(async (reading) => {
         const { read, counting } = readOfSensors(reading);
@@ -208,14 +225,15 @@ function openOf(
     new Map(
       moves.map(({ sensorId }) => [sensorId, timeOf(moves.filter((each) => each.sensorId === sensorId))]),
     );
+  const isMoved = timesOf(moved);
   return {
     read: { ...readOf(place), ...(place.kind === 'location' && { spans }) },
     counting,
     spans: place.kind === 'location' ? spans : [ENDLESS],
-    moved: timesOf(moved),
+    moved: isMoved,
     wasHere: timesOf(moved.filter(({ locationId }) => locationId === place.id)),
     hasAllOf: (id) =>
-      place.kind === 'location' ? moved.length === 0 && onlyHere.includes(id) : place.spans === undefined,
+      place.kind === 'location' ? !isMoved.has(id) && onlyHere.includes(id) : place.spans === undefined,
   };
 }
 
@@ -281,10 +299,10 @@ function readPlaceCounts(
   db: Executor,
   open: Open,
   readings: readonly Reading[],
-  segments: readonly Segment[],
+  range: ReadRange,
   detail: Detail,
 ): PlaceCounts {
-  const here = readOpenCounts(db, open, segments, detail);
+  const here = readOpenCounts(db, open, range, detail);
   const parts = readings
     .map((reading) =>
       detail === 'speeds' ? reading : { ...reading, detectors: reading.detectors.filter(isForVolumes) },
@@ -292,31 +310,31 @@ function readPlaceCounts(
     .filter(({ detectors }) => detectors.length > 0)
     .map((reading) => {
       const needed = detail === 'sums' && !reading.detectors.every(isOfAllKinds) ? 'kinds' : detail;
-      return { ...reading, detail: needed, counts: readAssignedCounts(db, reading, segments, needed) };
+      return { ...reading, detail: needed, counts: readAssignedCounts(db, reading, range, needed) };
     });
   const spansOf = async (detector: Detector, part: (typeof parts)[number]): Promise<CountedSpan[]> => {
     const { sensorId } = detector.assigned;
-    if (part.detail === 'sums') return readCountedSpans(db, [sensorId], partsWithin(segments, [detector]));
     const { kinds, rows } = await part.counts;
     const own = rows.filter(
       (row) => row.sensorId === sensorId && row.slot >= detector.from && row.slot < detector.until,
     );
+    if (part.detail === 'sums')
+      return (
+        storedSpans(own) ??
+        readSpansOf(db, [sensorId], { ...range, segments: partsWithin(range.segments, [detector]) })
+      );
     return countedSpans(own, isOfAllKinds(detector) ? null : new Set(cellsOf(detector, kinds)));
   };
   const assigned = parts.map(async (part) => assignedCounts(await part.counts, part));
   return {
     counts: Promise.all([here, ...assigned]).then(joinCounts),
     readPresentSpans: async (sensorIds) => {
-      const known = detail === 'sums' ? [] : sensorIds.filter(open.hasAllOf);
-      const others = sensorIds.filter((id) => !known.includes(id));
-      const [{ rows }, read] = await Promise.all([here, readCountedSpans(db, others, segments)]);
-      return [
-        ...countedSpans(
-          rows.filter(({ sensorId }) => known.includes(sensorId)),
-          null,
-        ),
-        ...read,
-      ];
+      const known = new Set(sensorIds.filter(open.hasAllOf));
+      const others = sensorIds.filter((id) => !known.has(id));
+      const [{ rows }, read] = await Promise.all([here, readSpansOf(db, others, range)]);
+      const own = rows.filter(({ sensorId }) => known.has(sensorId));
+      const spans = detail === 'sums' ? storedSpans(own) : countedSpans(own, null);
+      return [...(spans ?? (await readSpansOf(db, [...known], range))), ...read];
     },
     readSpans: async ({ detectors = [] }) => {
       const spans = detectors.map((detector) => {
@@ -328,14 +346,9 @@ function readPlaceCounts(
   };
 }
 
-async function readOpenCounts(
-  db: Executor,
-  open: Open,
-  segments: readonly Segment[],
-  detail: Detail,
-): Promise<Counts> {
+async function readOpenCounts(db: Executor, open: Open, range: ReadRange, detail: Detail): Promise<Counts> {
   const parts = await readOpen(open, async (read, counting, isKept) => {
-    const { kinds, rows } = await readCounts(db, read, counting, segments, { detail });
+    const { kinds, rows } = await readAllCounts(db, read, counting, range, { detail });
     return { kinds, rows: open.moved.size === 0 ? rows : rows.filter(isKept) };
   });
   return joinCounts(parts);
@@ -344,12 +357,41 @@ async function readOpenCounts(
 function readAssignedCounts(
   db: Executor,
   reading: Reading,
-  segments: readonly Segment[],
+  range: ReadRange,
   detail: Detail,
 ): Promise<Counts> {
   const { read, counting } = readOfSensors(reading);
-  return readCounts(db, read, counting, segments, {
+  return readAllCounts(db, read, counting, range, {
     detail,
     hasEarlier: reading.detectors.every(({ assigned }) => assigned.countedTypes === null),
   });
+}
+
+/** What slots contain, and the periods that none of them does. */
+async function readAllCounts(
+  db: Executor,
+  read: Read,
+  counting: Counting,
+  range: ReadRange,
+  options: CountsOptions,
+): Promise<Counts> {
+  const [counts, crossing] = await Promise.all([
+    readCounts(db, read, counting, range.segments, options),
+    readCrossingCounts(db, read, counting, range, options.detail),
+  ]);
+  if (crossing.rows.length === 0) return counts;
+  return { kinds: new Map([...counts.kinds, ...crossing.kinds]), rows: [...counts.rows, ...crossing.rows] };
+}
+
+/** How much of a range the periods of sensors cover, wherever they stand. */
+async function readSpansOf(
+  db: Executor,
+  sensorIds: readonly string[],
+  range: ReadRange,
+): Promise<CountedSpan[]> {
+  const [spans, crossing] = await Promise.all([
+    readCountedSpans(db, sensorIds, range.segments),
+    readCrossingSpans(db, sensorIds, range),
+  ]);
+  return [...spans, ...crossing];
 }

@@ -203,14 +203,17 @@ export function countByKind(
   const roleOf = rolesOf(counters, choices);
   return rows.flatMap(({ slot, sensorId, cells, measures, sums }) => {
     if (!roleOf(sensorId, slot).hasVolume) return [];
-    const volumes = new Map<number, number>();
-    for (const [n, cell] of cells.entries())
-      if ((measures[n] ?? measure.SPEEDS) >= measure.UNMEASURED)
-        volumes.set(cell, (volumes.get(cell) ?? 0) + (sums[n] ?? 0));
-    return [...volumes].flatMap(([cell, volume]) => {
+    const found: KindCount[] = [];
+    // Sums of a cell follow one another.
+    for (let n = 0; n < cells.length; ) {
+      const cell = cells[n] ?? 0;
+      let volume = 0;
+      for (; n < cells.length && cells[n] === cell; n++)
+        if ((measures[n] ?? measure.SPEEDS) >= measure.UNMEASURED) volume += sums[n] ?? 0;
       const kind = kinds.get(cell);
-      return kind && volume !== 0 ? [{ slot, kind, volume }] : [];
-    });
+      if (kind && volume !== 0) found.push({ slot, kind, volume });
+    }
+    return found;
   });
 }
 
@@ -249,26 +252,66 @@ export interface CountedSpan extends Interval {
  * null for all
  */
 export function countedSpans(rows: readonly Packed[], among: ReadonlySet<number> | null): CountedSpan[] {
-  const slots = new Map<string, { row: Packed; covered: number; expected: Map<number, number> }>();
+  return bySlot(rows).flatMap((found) => {
+    const [first] = found;
+    if (first && found.length === 1 && first.share !== null && among === null)
+      return spanOf(first, first.share);
+    return countedSpan(found, among) ?? [];
+  });
+}
+
+/** The same by stored shares; null if one is not stored, or a slot is two rows. */
+export function storedSpans(rows: readonly Packed[]): CountedSpan[] | null {
+  const slots = new Map<string, Set<number>>();
+  const spans: CountedSpan[] = [];
   for (const row of rows) {
-    const key = `${row.sensorId} ${row.minutes} ${row.slot}`;
-    const { cells, measures, sums } = row;
+    if (row.share === null) return null;
+    const known = slots.get(row.sensorId) ?? new Set();
+    slots.set(row.sensorId, known.add(slotKey(row)));
+    spans.push(spanOf(row, row.share));
+  }
+  return [...slots.values()].reduce((sum, { size }) => sum + size, 0) === rows.length ? spans : null;
+}
+
+function spanOf({ sensorId, slot, minutes }: Packed, share: number): CountedSpan {
+  return { sensorId, from: slot, until: slot + minutes * MINUTE_MS, share };
+}
+
+/** Tells slots of all lengths apart: each begins on five minutes. */
+function slotKey({ slot, minutes }: Packed): number {
+  return slot + minutes;
+}
+
+/** Rows by sensor and slot. What a sensor counted at two locations in a slot is two rows. */
+function bySlot(rows: readonly Packed[]): Packed[][] {
+  const sensors = new Map<string, Map<number, Packed[]>>();
+  for (const row of rows) {
+    const slots = sensors.get(row.sensorId) ?? new Map<number, Packed[]>();
+    sensors.set(row.sensorId, slots);
+    const known = slots.get(slotKey(row));
+    if (known) known.push(row);
+    else slots.set(slotKey(row), [row]);
+  }
+  return [...sensors.values()].flatMap((slots) => [...slots.values()]);
+}
+
+/** The span of the rows of a slot; null without periods. */
+function countedSpan(rows: readonly Packed[], among: ReadonlySet<number> | null): CountedSpan | null {
+  const expected = new Map<number, number>();
+  let covered = 0;
+  for (const { cells, measures, sums } of rows)
     for (let n = 0; n < cells.length; n++) {
       const [cell = 0, what = 0, sum = 0] = [cells[n], measures[n], sums[n]];
       if (what > measure.COVERED || among?.has(cell) === false) continue;
-      const slot = slots.get(key) ?? { row, covered: 0, expected: new Map() };
-      if (what === measure.EXPECTED) slot.expected.set(cell, (slot.expected.get(cell) ?? 0) + sum);
-      else slot.covered += sum;
-      slots.set(key, slot);
+      if (what === measure.EXPECTED) expected.set(cell, (expected.get(cell) ?? 0) + sum);
+      else covered += sum;
     }
-  }
-  return [...slots.values()].flatMap(({ row, covered, expected }): CountedSpan[] => {
-    const length = row.minutes * MINUTE_MS;
-    const times = [...expected.values()];
-    const [sum, longest] = [times.reduce((all, time) => all + time, 0), Math.max(0, ...times)];
-    const share = (covered / sum) * Math.min(1, longest / length);
-    return sum > 0 ? [{ sensorId: row.sensorId, from: row.slot, until: row.slot + length, share }] : [];
-  });
+  const times = [...expected.values()];
+  const [sum, longest] = [times.reduce((all, time) => all + time, 0), Math.max(0, ...times)];
+  const [row] = rows;
+  return row && sum > 0
+    ? spanOf(row, (covered / sum) * Math.min(1, longest / (row.minutes * MINUTE_MS)))
+    : null;
 }
 
 /** The traffic of a place by slot. The arrays are parallel: elements at the same position concern the same slot. */
@@ -320,23 +363,31 @@ export function rollupsOf(
   };
   const histogram = new Float64Array(MAX_SPEED + 1);
   const used: number[] = [];
+  const types = new Map<string, number>();
   for (const { slot, sensorId, cells, measures, sums } of rows) {
     const { hasVolume, hasSpeeds } = roleOf(sensorId, slot);
     if (!hasVolume && !hasSpeeds) continue;
     let [volume, measured, speedSum] = [0, 0, 0];
-    const types = new Map<string, number>();
-    for (let n = 0; n < cells.length; n++) {
-      const kind = known.get(cells[n] ?? 0);
-      const [what = 0, sum = 0] = [measures[n], sums[n]];
-      if (!kind) continue;
-      if (what >= measure.UNMEASURED) {
-        if (hasVolume && kind.counts) volume += sum;
-        if (hasVolume && kind.isListed) types.set(kind.type, (types.get(kind.type) ?? 0) + sum);
-        if (!hasSpeeds || !kind.counts || !isPlausibleBin(what)) continue;
-        measured += sum;
-        if (histogram[what] === 0) used.push(what);
-        histogram[what] = (histogram[what] ?? 0) + sum;
-      } else if (what === measure.SPEEDS && hasSpeeds && kind.counts) speedSum += sum;
+    types.clear();
+    for (let n = 0; n < cells.length; ) {
+      // Sums of a cell follow one another, so that its kind is looked up once.
+      const cell = cells[n] ?? 0;
+      const kind = known.get(cell);
+      let [vehicles, isVehicle] = [0, false];
+      for (; n < cells.length && cells[n] === cell; n++) {
+        const [what = 0, sum = 0] = [measures[n], sums[n]];
+        if (what >= measure.UNMEASURED) {
+          vehicles += sum;
+          isVehicle = true;
+          if (!hasSpeeds || !kind?.counts || !isPlausibleBin(what)) continue;
+          measured += sum;
+          if (histogram[what] === 0) used.push(what);
+          histogram[what] = (histogram[what] ?? 0) + sum;
+        } else if (what === measure.SPEEDS && hasSpeeds && kind?.counts) speedSum += sum;
+      }
+      if (!kind || !hasVolume || !isVehicle) continue;
+      if (kind.counts) volume += vehicles;
+      if (kind.isListed) types.set(kind.type, (types.get(kind.type) ?? 0) + vehicles);
     }
     const { bins, counts } = takeBins(histogram, used);
     rollups.slots.push(slot);

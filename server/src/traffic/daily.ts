@@ -81,16 +81,19 @@ const REASONS: Partial<Record<BinStatus, string>> = {
 function lackOf(day: DayOfBins, hours: readonly LocalHour[]): string | null {
   const { from, until, bins } = day;
   const coverage = coveredOf(bins) / (until - from);
-  const rejected = bins.filter(({ status }) => status === 'EXCLUDED');
-  if (coverage < COMPLETE_COVERAGE)
+  if (coverage < COMPLETE_COVERAGE) {
+    const rejected = bins.filter(({ status }) => status === 'EXCLUDED');
     return rejected.length > 0
       ? `Only ${percent(coverage)} of the day is known: data of ${hoursWithin(rejected)} h were rejected`
       : `Only ${percent(coverage)} of the day is known`;
+  }
   if (bins.reduce((sum, { start, end }) => sum + end - start, 0) < until - from) return 'An hour has no data';
   for (const { hour, coverage: known, hasLongGap = false } of hours) {
+    if (known >= MIN_HOUR_COVERAGE && !hasLongGap) continue;
     const start = `${String(hour).padStart(2, '0')}:00`;
-    if (known < MIN_HOUR_COVERAGE) return `Only ${percent(known)} of the hour from ${start} is known`;
-    if (hasLongGap) return `A gap in the hour from ${start} is too long for its usual volume (R2)`;
+    return known < MIN_HOUR_COVERAGE
+      ? `Only ${percent(known)} of the hour from ${start} is known`
+      : `A gap in the hour from ${start} is too long for its usual volume (R2)`;
   }
   return null;
 }

@@ -4,7 +4,16 @@ import type { Core } from '../platform/context.ts';
 import type { Executor } from '../platform/database/transaction.ts';
 import { type Interval, SLOT_MS, slotOf } from '../platform/time.ts';
 import { passedAt } from './assigned.ts';
-import { type Bin, binStatus, type Cell, cellKey } from './bin.ts';
+import {
+  type Bin,
+  binStatus,
+  type Cell,
+  cellKey,
+  DIMENSIONS,
+  type Dimension,
+  isMotor,
+  pickDimensions,
+} from './bin.ts';
 import { findCounters, type PlaceCounts } from './counters.ts';
 import {
   type Choice,
@@ -24,7 +33,6 @@ import {
   type WantedVehicles,
   wantedOf,
 } from './counting.ts';
-import { indexOf } from './flow.ts';
 import { readLongPeriods } from './periods-store.ts';
 import type { LimitedPlace } from './places-store.ts';
 import {
@@ -39,7 +47,7 @@ import type { Rejected } from './quality/rejected.ts';
 import { type ChannelSample, readSamples } from './quality/samples-store.ts';
 import { type Excluding, NO_VERDICTS, reachOf, readVerdicts, type Verdicts } from './quality/sensor-flags.ts';
 import { readSurroundings } from './quality/surroundings.ts';
-import { cutSegments, type Segment, slotsWithin } from './segments.ts';
+import { cutAt, indexOf, type ReadRange, segmentsOf, slotsWithin } from './segments.ts';
 import type { Counts, Detail, Kind } from './slots-store.ts';
 import type { Passage, SingleVehicle } from './vehicles-store.ts';
 
@@ -71,6 +79,8 @@ export interface Traffic {
   readonly rollups: Rollups;
   /** What rules and people say about the data; nothing if rejected data are included. */
   readonly verdicts: Verdicts;
+  /** Whether sensors of one type count at any time, so that what counts does not depend on the range. */
+  readonly isOfOneType: boolean;
   /** For each interval, whether any of its data are rejected. @param bounds as for `completenessOf` */
   readonly isRejectedIn: (bounds: readonly number[]) => readonly boolean[];
   /** @param bounds the starts of intervals within the range and the end of the last one, on slots of five minutes */
@@ -78,8 +88,9 @@ export interface Traffic {
   /**
    * The traffic in intervals, with its parts by direction, lane, class and movement.
    * @param bounds as for `completenessOf`, and boundaries of the slots that were read
+   * @param by the parts that are told apart; without `class`, parts are those of motor vehicles
    */
-  readonly binsOf: (bounds: readonly number[]) => Bin[];
+  readonly binsOf: (bounds: readonly number[], by?: readonly Dimension[]) => Bin[];
   /** Reads the volumes of shorter intervals, as bins without their parts. @param bounds as for `completenessOf` */
   readonly readVolumes: (bounds: readonly number[]) => Promise<Bin[]>;
   /** The speeds of motor vehicles by slot, direction and lane. Nothing if they were left out. */
@@ -114,11 +125,28 @@ export function rangeOf(bounds: readonly number[]): Interval {
   };
 }
 
-/** The segments between bounds, in the longest possible slots in which no limit changes. */
-export function segmentsWithin(place: LimitedPlace, bounds: readonly number[]): Segment[] {
-  return cutSegments(
-    [{ minutes: slotsWithin(bounds), ...rangeOf(bounds) }],
-    place.limits.map(({ since }) => since),
+/** Intervals between bounds, which are read in the longest possible slots in which no limit changes. */
+export function inIntervals(place: LimitedPlace, bounds: readonly number[]): ReadRange {
+  return cutAtLimits(place, between(bounds));
+}
+
+function between(bounds: readonly number[]): ReadRange {
+  return { segments: [{ minutes: slotsWithin(bounds), ...rangeOf(bounds) }], edges: bounds };
+}
+
+/** A range, rounded outwards to slots of five minutes, which is read as one interval in the fewest slots in which no limit changes. */
+export function asWhole(place: LimitedPlace, range: Interval): ReadRange {
+  const segments = segmentsOf(range);
+  return cutAtLimits(place, {
+    segments,
+    edges: [segments[0]?.from ?? range.from, segments.at(-1)?.until ?? range.until],
+  });
+}
+
+function cutAtLimits({ limits }: LimitedPlace, range: ReadRange): ReadRange {
+  return cutAt(
+    range,
+    limits.map(({ since }) => since),
   );
 }
 
@@ -126,7 +154,7 @@ export function segmentsWithin(place: LimitedPlace, bounds: readonly number[]): 
  * Reads the traffic of a place: which of its sensors count, and what they counted. A sensor counts its intervals if it
  * ever sent counts of them, otherwise its detections, otherwise plates that it read; one that sends only other events counts nothing. Of several types of
  * sensors at a location, one counts (`chooseTypes`).
- * @param segments parts of one range, in order
+ * @param wanted what is read
  * @param now the time in Unix milliseconds: what comes after it is not missing
  * @param detail what is read; without `kinds`, bins have no parts, and without `speeds`, rollups no histograms
  * @param excluding how to leave out the data that rules or people rejected; by default, they are included
@@ -134,15 +162,15 @@ export function segmentsWithin(place: LimitedPlace, bounds: readonly number[]): 
 export async function readTraffic(
   db: Executor,
   place: LimitedPlace,
-  segments: readonly Segment[],
+  wanted: ReadRange,
   {
     now,
     detail = 'speeds',
     excluding,
-    ...wanted
+    ...vehicles
   }: { now: number; detail?: Detail; excluding?: Excluding | undefined } & WantedVehicles,
 ): Promise<Traffic> {
-  const range = { from: segments[0]?.from ?? 0, until: segments.at(-1)?.until ?? 0 };
+  const range = rangeOf(wanted.edges);
   const end = Math.max(range.from, Math.min(range.until, Math.ceil(now / SLOT_MS) * SLOT_MS));
   const [{ sensors, counters, phases, changes, periodic, ...reading }, surroundings] = await Promise.all([
     findCounters(db, place, range, end),
@@ -165,7 +193,7 @@ export async function readTraffic(
   const { rejected } = verdicts;
   const cuts = [...new Set([...changes, ...rejected.cuts])].sort((a, b) => a - b);
   const cover = (read: PlaceCounts): Promise<CoveringCounter[]> => coverOf(db, counters, past, alive, read);
-  const whole = cutSegments(segments, cuts);
+  const whole = cutAt(wanted, cuts);
   const started = reading.startReading(whole, detail);
   const [covered, read] = await Promise.all([cover(started), started.counts]);
   const covering = keptOf(covered, rejected, range);
@@ -175,7 +203,7 @@ export async function readTraffic(
   const never = { isPeriodic: false, from: range.from, until: range.from, covered: new Float64Array() };
   const all = [...covering, ...absent.map((sensor) => ({ ...sensor, ...never }))];
   const choices = chooseTypes(phases, all, counts, range);
-  const isWanted = wantedOf(wanted);
+  const isWanted = wantedOf(vehicles);
   const rollups = rollupsOf(counts, all, choices, isWanted);
   const completeness = (bounds: readonly number[], by = covering): Completeness =>
     completenessOf(by, choices, range, bounds);
@@ -188,22 +216,23 @@ export async function readTraffic(
   return {
     rollups,
     verdicts,
+    isOfOneType: phases.every(({ types }) => types.length < 2),
     completenessOf: (bounds) => completeness(bounds),
     isRejectedIn,
     readLongPeriods: async () => (periodic.length === 0 ? [] : readLongPeriods(db, periodic, range)),
-    binsOf: (bounds) => {
+    binsOf: (bounds, by) => {
       const kinds =
         detail === 'sums'
           ? []
           : countByKind(counts, all, choices).filter(({ kind }) => isWanted?.(kind) ?? true);
-      return binsOf(bounds, { rollups, kinds, ...knownOf(bounds) });
+      return binsOf(bounds, { rollups, kinds, ...knownOf(bounds) }, by);
     },
     speedCells: () =>
       detail === 'speeds'
         ? speedsByKind(counts, all, choices).map(({ kind, ...speed }) => ({ ...partOf(kind), ...speed }))
         : [],
     readVolumes: async (bounds) => {
-      const within = cutSegments([{ minutes: slotsWithin(bounds), ...rangeOf(bounds) }], cuts);
+      const within = cutAt(between(bounds), cuts);
       if (isDeepStrictEqual(within, whole)) return binsOf(bounds, { rollups, kinds: [], ...knownOf(bounds) });
       const volumes = reading.startReading(within, isWanted === null ? 'sums' : 'kinds');
       // Shorter slots do not contain the longer periods.
@@ -283,7 +312,7 @@ function rejectionsOf(
     for (let n = 0; n < time.length; n++) if (time[n] !== kept[n]) isRejected[n] = 1;
   }
   for (const { sensorId, slot } of read.rows)
-    if (rejected.hasCounts(sensorId, slot)) isRejected[(slot - from) / SLOT_MS] = 1;
+    if (rejected.hasCounts(sensorId, slot)) isRejected[Math.floor((slot - from) / SLOT_MS)] = 1;
   return (bounds) =>
     bounds.slice(1).map((end, n) => {
       const start = ((bounds[n] ?? end) - from) / SLOT_MS;
@@ -306,27 +335,34 @@ function binsOf(
     isRejected: readonly boolean[];
     now: number;
   },
+  by: readonly Dimension[] = DIMENSIONS,
 ): Bin[] {
   const { from, until } = rangeOf(bounds);
   const volumes = new Float64Array(bounds.length);
-  const { parts, indexes } = partsOf(kinds);
-  const counts = bounds.map(() => new Map<number, number>());
+  const { parts, indexes } = partsOf(kinds, by);
+  const counts: KindCount[][] = kinds.length === 0 ? [] : bounds.map(() => []);
   const intervalOf = (slot: number): number | null =>
     slot >= from && slot < until ? indexOf(bounds, slot) : null;
   for (const [n, slot] of rollups.slots.entries()) {
     const interval = intervalOf(slot);
     if (interval !== null) volumes[interval] = (volumes[interval] ?? 0) + (rollups.volumes[n] ?? 0);
   }
-  for (const { slot, kind, volume } of kinds) {
-    const interval = intervalOf(slot);
-    const sums = interval === null ? undefined : counts[interval];
-    const index = indexes.get(kind) ?? 0;
-    sums?.set(index, (sums.get(index) ?? 0) + volume);
+  for (const count of kinds) {
+    const interval = intervalOf(count.slot);
+    if (interval !== null) counts[interval]?.push(count);
   }
-  const cellsOf = (sums: ReadonlyMap<number, number>): Cell[] =>
-    [...sums.keys()]
-      .sort((a, b) => a - b)
-      .map((index) => ({ ...parts[index], volume: sums.get(index) ?? 0 }));
+  const sums = new Float64Array(parts.length);
+  const cellsOf = (found: readonly KindCount[]): Cell[] => {
+    const used = new Set<number>();
+    for (const { kind, volume } of found) {
+      const index = indexes.get(kind);
+      if (index === undefined) continue;
+      sums[index] = (used.has(index) ? (sums[index] ?? 0) : 0) + volume;
+      used.add(index);
+    }
+    const inOrder = [...used].sort((a, b) => a - b);
+    return inOrder.map((index) => ({ ...parts[index], volume: sums[index] ?? 0 }));
+  };
   return bounds.slice(1).map((end, n) => {
     const [known, volume] = [coverage[n] ?? 0, volumes[n] ?? 0];
     const isExcluded = isRejected[n] === true && known === 0 && volume === 0;
@@ -337,18 +373,29 @@ function binsOf(
       status,
       coverage: known,
       volume: volume > 0 || known > 0 ? volume : null,
-      cells: cellsOf(counts[n] ?? new Map()),
+      cells: counts[n] ? cellsOf(counts[n]) : [],
     };
   });
 }
 
-/** The parts that kinds of vehicles are of, in the order in which they are listed: by direction, lane and class, the same for the same counts. */
-function partsOf(counts: readonly KindCount[]): {
+/**
+ * The parts that kinds of vehicles are of, in the order in which they are listed: by direction, lane and class, the same for the same
+ * counts. Kinds that are in no part have no index.
+ */
+function partsOf(
+  counts: readonly KindCount[],
+  by: readonly Dimension[],
+): {
   readonly parts: readonly Omit<Cell, 'volume'>[];
   readonly indexes: ReadonlyMap<Kind, number>;
 } {
   const { compare } = new Intl.Collator('en', { numeric: true });
-  const kinds = new Map([...new Set(counts.map(({ kind }) => kind))].map((kind) => [kind, partOf(kind)]));
+  const kinds = new Map(
+    [...new Set(counts.map(({ kind }) => kind))]
+      .map((kind) => [kind, partOf(kind)] as const)
+      .filter(([, part]) => by.includes('class') || isMotor(part))
+      .map(([kind, part]) => [kind, pickDimensions(part, by)]),
+  );
   const byKey = new Map([...kinds.values()].map((part) => [cellKey(part), part]));
   const inOrder = [...byKey].sort(([a], [b]) => compare(a, b));
   const ranks = new Map(inOrder.map(([key], rank) => [key, rank]));
@@ -384,7 +431,7 @@ async function readAlive(
   reach: number,
 ): Promise<ReadonlyMap<string, number[]>> {
   const wider = { from: range.from - reach, until: range.until + reach };
-  const seen = await readSightings(db, sensorIds, wider);
+  const seen = sensorIds.length === 0 ? [] : await readSightings(db, sensorIds, wider);
   return new Map(
     sensorIds.map((id) => [
       id,
@@ -410,12 +457,13 @@ async function coverOf(
   periods: Pick<PlaceCounts, 'readPresentSpans' | 'readSpans'>,
 ): Promise<CoveringCounter[]> {
   const ids = [...alive.keys()];
+  const isAnySingle = ids.length > 0;
   const present = counters.filter(({ isPeriodic, detectors }) => isPeriodic && !detectors);
   const periodic = [...new Set(present.map(({ sensorId }) => sensorId))];
   const [counted, online, observed] = await Promise.all([
     periods.readPresentSpans(periodic),
-    readOnlineSpans(db, ids, range),
-    readObservedSpans(db, ids, range),
+    isAnySingle ? readOnlineSpans(db, ids, range) : [],
+    isAnySingle ? readObservedSpans(db, ids, range) : [],
   ]);
   const doubtful: [sensorId: string, slot: number][] = [];
   for (const [id, slots] of alive)
@@ -475,23 +523,41 @@ function silencesOf(
   return spans;
 }
 
-/** The covered time in each slot, by spans or shares of them. Spans may overlap; overlaps count once. */
+/**
+ * The covered time in each slot, by spans or shares of them. Spans may overlap; overlaps count once: what is known of a longer span
+ * is of the time that shorter ones do not cover.
+ */
 function coverSlots(
   spans: readonly (Interval & { readonly share?: number })[],
   { from, until }: Interval,
 ): Float64Array {
   const covered = new Float64Array(Math.ceil((until - from) / SLOT_MS));
-  for (const span of spans) {
-    const start = Math.max(span.from, from);
-    const end = Math.min(span.until, until);
-    for (let at = start; at < end; ) {
-      const slot = Math.floor((at - from) / SLOT_MS);
-      const next = Math.min(from + (slot + 1) * SLOT_MS, end);
-      covered[slot] = Math.min(SLOT_MS, (covered[slot] ?? 0) + (span.share ?? 1) * (next - at));
-      at = next;
-    }
+  const lengthOf = (span: Interval): number => span.until - span.from;
+  const freeOf = (slot: number, time: number): number => Math.min(time, SLOT_MS - (covered[slot] ?? 0));
+  for (const span of spans.toSorted((a, b) => lengthOf(a) - lengthOf(b))) {
+    const within = { from: Math.max(span.from - from, 0), until: Math.min(span.until, until) - from };
+    const length = lengthOf(within);
+    let free = 0;
+    forEachSlot(within, (slot, time) => {
+      free += freeOf(slot, time);
+    });
+    if (free === 0) continue;
+    const share = free < length ? Math.min(1, ((span.share ?? 1) * length) / free) : (span.share ?? 1);
+    forEachSlot(within, (slot, time) => {
+      covered[slot] = (covered[slot] ?? 0) + share * freeOf(slot, time);
+    });
   }
   return covered;
+}
+
+/** Calls a function with each slot of a time, as its number, and how much of that time is in it. @param time from the start of the first slot */
+function forEachSlot({ from, until }: Interval, visit: (slot: number, time: number) => void): void {
+  for (let at = from; at < until; ) {
+    const slot = Math.floor(at / SLOT_MS);
+    const next = Math.min((slot + 1) * SLOT_MS, until);
+    visit(slot, next - at);
+    at = next;
+  }
 }
 
 /** The share of intervals that the counting sensors cover, on average where there are several. */
@@ -503,10 +569,11 @@ function completenessOf(
 ): Completeness {
   const length = Math.ceil((range.until - range.from) / SLOT_MS);
   const [expected, covered] = [new Float64Array(length), new Float64Array(length)];
+  const [only] = choices.length === 1 ? choices : [];
   for (const counter of counters) {
     const [first, end] = slotsOf(counter, range);
     for (let n = first; n < end; n++) {
-      const choice = choiceAt(choices, range.from + n * SLOT_MS);
+      const choice = only ?? choiceAt(choices, range.from + n * SLOT_MS);
       if (choice?.volume != null && choice.volume !== counter.type) continue;
       expected[n] = (expected[n] ?? 0) + SLOT_MS;
       covered[n] = (covered[n] ?? 0) + (counter.covered[n] ?? 0);
@@ -514,14 +581,16 @@ function completenessOf(
   }
   const parts = bounds.slice(1).map((until, n) => {
     const from = bounds[n] ?? until;
-    const sum = { expected: 0, covered: 0, known: 0 };
-    for (let slot = (from - range.from) / SLOT_MS; range.from + slot * SLOT_MS < until; slot++) {
-      const [there = 0, known = 0] = [expected[slot], covered[slot]];
-      sum.expected += there;
-      sum.covered += known;
-      sum.known += there === 0 ? 0 : (known / there) * SLOT_MS;
+    let [allExpected, allCovered, allKnown] = [0, 0, 0];
+    const end = (until - range.from) / SLOT_MS;
+    for (let slot = (from - range.from) / SLOT_MS; slot < end; slot++) {
+      const there = expected[slot] ?? 0;
+      const known = covered[slot] ?? 0;
+      allExpected += there;
+      allCovered += known;
+      if (there > 0) allKnown += (known / there) * SLOT_MS;
     }
-    return { ...sum, length: until - from };
+    return { expected: allExpected, covered: allCovered, known: allKnown, length: until - from };
   });
   const sumOf = (key: 'expected' | 'covered'): number => parts.reduce((sum, part) => sum + part[key], 0);
   return {

@@ -4,6 +4,7 @@ import { sumsBySpelling } from '../platform/case-fold.ts';
 import { type History, heldAt } from '../platform/history.ts';
 import { binStatus, COMPLETE_COVERAGE, roundTo } from './bin.ts';
 import type { Rollups } from './counting.ts';
+import { indexOf } from './segments.ts';
 import { percentileOf, sampleOf } from './speed-sample.ts';
 import { MIN_MEASURED } from './speed-study.ts';
 import { type Judged, judge, meanSpeed, type Speeds, shareOf, sumOfSpeeds } from './speeds.ts';
@@ -126,17 +127,6 @@ export function intoLonger(
     while ((fine[next] ?? end) < end) next++;
     return sumOf(parts.slice(first, next));
   });
-}
-
-/** The index of the last bound that is not after the time. */
-export function indexOf(bounds: readonly number[], time: number): number {
-  let [low, high] = [0, bounds.length - 1];
-  while (high - low > 1) {
-    const middle = (low + high) >> 1;
-    if ((bounds[middle] ?? 0) <= time) low = middle;
-    else high = middle;
-  }
-  return low;
 }
 
 function sumByType(all: readonly VolumesByType[]): VolumesByType {

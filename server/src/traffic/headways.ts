@@ -3,7 +3,7 @@ import { directionOfText, laneOfText } from '../events/passage-columns.ts';
 import { invalidInput } from '../platform/error.ts';
 import { requireRange } from '../platform/time.ts';
 import { type BinStatus, roundTo } from './bin.ts';
-import { type CountedPassage, MAX_SILENCE_MS, type Parts, readTraffic, segmentsWithin } from './figures.ts';
+import { type CountedPassage, inIntervals, MAX_SILENCE_MS, type Parts, readTraffic } from './figures.ts';
 import { getPlace } from './places-store.ts';
 import { localBounds, requireFewPoints } from './range.ts';
 import { partOfWeek } from './studies.ts';
@@ -113,7 +113,7 @@ export async function getHeadways(parts: Parts, input: HeadwaysInput): Promise<H
   requireFewPoints(range, isWhole ? 60 : 15, isWhole ? 'endDate' : 'hours');
   const place = await getPlace(db, input);
   const bounds = localBounds(range, isWhole ? 60 : 15, timezone);
-  const traffic = await readTraffic(db, place, segmentsWithin(place, bounds), {
+  const traffic = await readTraffic(db, place, inIntervals(place, bounds), {
     now: clock.now(),
     detail: 'sums',
     excluding: { zone: timezone, isSilenceJudged: false },

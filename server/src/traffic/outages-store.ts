@@ -3,6 +3,8 @@ import type { Outage } from '@gantry/contract/quality';
 import { sql } from 'drizzle-orm';
 import { moment } from '../platform/database/moment.ts';
 import type { Executor } from '../platform/database/transaction.ts';
+import { crossing } from './periods-store.ts';
+import { HAS_VEHICLES } from './quality/no-hits-store.ts';
 
 /** A sensor that does not work, since a time in Unix milliseconds. */
 export interface StoppedSensor {
@@ -32,14 +34,18 @@ export async function listStoppedSensors(
     SELECT greatest(coalesce(last_at, slot + make_interval(mins => minutes)), last_at) AS at FROM traffic_bins
     WHERE minutes = ${sql.raw(String(minutes))} AND sensor_id = counting.sensor_id AND (vehicles > 0 OR first_at IS NOT NULL)
     ORDER BY slot DESC LIMIT 1)`;
-  // Plan: for each sensor, the last row of each length in the unique index of traffic_bins.
+  const lastCrossing = sql`(
+    SELECT start + make_interval(secs => seconds) AS at FROM traffic_periods
+    WHERE periods AND sensor_id = counting.sensor_id AND ${crossing(60)} AND ${HAS_VEHICLES}
+    ORDER BY start DESC LIMIT 1)`;
+  // Plan: for each sensor, the last row of each length in the unique index of traffic_bins, and traffic_periods_across_hours backwards.
   const { rows } = await db.execute<StoppedRow>(sql`
     WITH counting AS MATERIALIZED (
       SELECT sensor_id, bool_or(periods) AS periods, max(last_slot) + interval '5 minutes' AS reported
       FROM traffic_places WHERE detections OR plates OR periods GROUP BY 1
     ), known AS MATERIALIZED (
       SELECT id AS sensor_id, reported, periods, status,
-        (SELECT max(at) FROM (${lastOf(5)} UNION ALL ${lastOf(15)} UNION ALL ${lastOf(60)}) AS hit) AS hit
+        (SELECT max(at) FROM (${lastOf(5)} UNION ALL ${lastOf(15)} UNION ALL ${lastOf(60)} UNION ALL ${lastCrossing}) AS hit) AS hit
       FROM counting JOIN sensors ON sensors.id = counting.sensor_id
     ), stopped AS (
       SELECT sensor_id, CASE WHEN periods THEN reported ELSE coalesce(hit, reported) END AS since, 'NO_DATA' AS kind FROM known

@@ -4,7 +4,7 @@ import { MAX_QUALITY_DAYS, type Outage, type OutagesInput } from '@gantry/contra
 import { DateTime } from 'luxon';
 import type { Executor } from '../platform/database/transaction.ts';
 import { type Interval, SLOT_MS, slotOf } from '../platform/time.ts';
-import { type Parts, readTraffic, segmentsWithin, type Traffic } from './figures.ts';
+import { type Parts, readTraffic, type Traffic } from './figures.ts';
 import { findNames, listStoppedSensors } from './outages-store.ts';
 import { source } from './passed-store.ts';
 import { getPlace, type LimitedPlace } from './places-store.ts';
@@ -94,12 +94,14 @@ async function outagesOf(
   if (wide.from >= wide.until) return [];
   const one: LimitedPlace = { kind: 'sensor', id: sensorId, limits: place.limits, speedLimit: null };
   const bounds = slotsOf(wide);
-  // Whole hours have the counts of every length.
-  const segments = segmentsWithin(one, [
-    Math.floor(wide.from / HOUR_MS) * HOUR_MS,
-    Math.ceil(wide.until / HOUR_MS) * HOUR_MS,
-  ]);
-  const traffic = await readTraffic(db, one, segments, { now, detail: 'sums', excluding: { zone } });
+  const hours = {
+    from: Math.floor(wide.from / HOUR_MS) * HOUR_MS,
+    until: Math.ceil(wide.until / HOUR_MS) * HOUR_MS,
+  };
+  // What intervals cover is known by slot. Of single vehicles, it is known by itself.
+  const minutes = sensor.source === source.COUNTED ? 15 : 60;
+  const read = { segments: [{ minutes, ...hours }], edges: [hours.from, hours.until] } as const;
+  const traffic = await readTraffic(db, one, read, { now, detail: 'sums', excluding: { zone } });
   const runs = emptyRuns(traffic, bounds, now).filter(
     ({ from, until }) => from < range.until && until > range.from,
   );

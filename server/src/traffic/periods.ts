@@ -158,7 +158,7 @@ function decide(
 }
 
 /** What a period adds to the counts. @param sign -1 to subtract it */
-function sumsOf(period: StoredPeriod, sign: 1 | -1): PeriodSum[] {
+export function sumsOf(period: StoredPeriod, sign: 1 | -1): PeriodSum[] {
   const content = period.content as unknown as Content;
   const none = { period, vehicleClass: '', vehicles: 0, measured: 0, speedSum: 0 };
   const expected = period.seconds * 1_000;

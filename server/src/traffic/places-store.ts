@@ -1,6 +1,5 @@
 import { DAY_MS } from '@gantry/contract/durations';
 import { isUuid } from '@gantry/contract/id';
-import type { TopLocations } from '@gantry/contract/traffic';
 import type { SpeedUnits } from '@gantry/contract/values';
 import { eq, type SQL, sql } from 'drizzle-orm';
 import { sortedName } from '../platform/database/case-folded.ts';
@@ -15,8 +14,8 @@ import { source, waitingIn } from './passed-store.ts';
 import { getAnyPoint } from './points-store.ts';
 import { countingOf, SENT } from './presence-store.ts';
 import { REJECTING } from './quality/rules.ts';
-import { type Segment, segmentsOf } from './segments.ts';
-import { BINS, inSegments, isOfMotor, isPlausible, type Place } from './slots-store.ts';
+import type { Segment } from './segments.ts';
+import { BINS, inSegments, isOfMotor, type Place } from './slots-store.ts';
 
 /** A place with its speed limits (km/h). */
 export interface LimitedPlace extends Place {
@@ -122,143 +121,15 @@ function spansAt(placements: History<Placement>, locationId: string | null): Int
   }));
 }
 
-function onSlots(limits: History<number | null>): History<number | null> {
+/** Limits over time, each from the beginning of the slot in which it was changed. */
+export function onSlots(limits: History<number | null>): History<number | null> {
   return limits.map(({ since, value }) => ({ since: slotOf(since), value }));
 }
 
-interface TopRow extends Record<string, unknown> {
-  id: string;
-  name: string;
-  speed_limit: number | null;
-  units: SpeedUnits | null;
-  volume: number;
-  measured: number;
-  mean_speed: number | null;
-  changed: boolean;
-  mixed: boolean;
-}
-
-/** A location with traffic within the range, without the share of vehicles above its limit. */
-export type TopLocation = Omit<TopLocations['locations'][number], 'shareOverLimit' | 'units'> & {
-  /** Those that are entered for it; null for none. */
-  readonly units: SpeedUnits | null;
-  /** Whether its limit changed within the range. */
-  readonly isLimitChanged: boolean;
-  /** Whether sensors of several types were there, which may have counted the same vehicles, any were assigned to its points, or moves were entered afterwards. */
-  readonly isMixed: boolean;
-};
-
 /** The sums of a vehicle that is not rolled up: vehicles, those with a speed, and their speeds. */
-const VALUES = sql.raw(
+export const VALUES = sql.raw(
   'sign * vehicle, CASE WHEN bin IS NULL THEN 0 ELSE sign END, sign * coalesce(speed, 0)',
 );
-
-/** All locations with traffic within the range. */
-export async function listTopLocations(db: Executor, range: Interval): Promise<TopLocation[]> {
-  const segments = segmentsOf(range);
-  const whole = wholeOf(segments, range);
-  const rolledUp = inSegments(segments, sql`location_id = locations.id`).map(
-    (condition) => sql`
-      SELECT locations.id, vehicles, measured, speed_sum
-      FROM locations JOIN ${BINS} AS bins ON ${condition} LEFT JOIN counting ON counting.sensor_id = bins.sensor_id
-      WHERE bins.source = 0 OR bins.source = counting.source`,
-  );
-  // Plan: traffic_bins_of_location for each location; a month is at most 31 days and some hours of each.
-  const { rows } = await db.execute<TopRow>(sql`
-    WITH sent AS MATERIALIZED (
-      SELECT location_id, sensor_id FROM ${SENT} AS sent
-    ), counting AS MATERIALIZED (
-      ${countingOf(sql`SELECT sensor_id FROM sent GROUP BY 1`)}
-    ), mixed AS MATERIALIZED (
-      SELECT location_id FROM (
-        TABLE sent UNION ALL SELECT location_id, id FROM sensors
-      ) AS here JOIN counting USING (sensor_id)
-      WHERE source IS NOT NULL AND location_id IS NOT NULL GROUP BY 1 HAVING count(DISTINCT type) > 1
-    ), assigned AS MATERIALIZED (
-      SELECT DISTINCT location_id FROM measuring_points AS points JOIN detector_assignments AS held ON point_id = points.id
-      WHERE role = 'COUNT' AND coalesce(held.valid_from < ${moment(whole.until)}, true)
-        AND coalesce(held.valid_until > ${moment(whole.from)}, true)
-      UNION SELECT location_id FROM (
-        SELECT location_id, sensor_id FROM sensor_places UNION ALL SELECT location_id, sensor_id FROM traffic_places
-      ) AS known WHERE sensor_id IN (
-        SELECT sensor_id FROM sensor_places
-        WHERE entered_at > ${moment(whole.from)} AND since < ${moment(whole.until)}
-      )
-    ), passed (id, vehicles, measured, speed_sum) AS (
-      ${sql.join(rolledUp, sql` UNION ALL `)}
-      UNION ALL
-      SELECT location_id, ${VALUES}
-      FROM (${waitingIn(whole, sql`true`)}) AS fresh JOIN counting USING (sensor_id, source)
-      WHERE ${isOfMotor}
-    ), summed AS (
-      SELECT id, sum(vehicles)::bigint AS volume, sum(measured)::bigint AS measured, sum(speed_sum) AS speed_sum
-      FROM passed GROUP BY id HAVING sum(vehicles) > 0
-    )
-    SELECT id, name, speed_limit, speed_units AS units, coalesce(volume, 0) AS volume, coalesce(measured, 0) AS measured,
-      id IN (SELECT location_id FROM mixed UNION SELECT location_id FROM assigned) AS mixed,
-      EXISTS (
-        SELECT FROM location_limits WHERE location_id = id AND since > ${moment(whole.from)} AND since < ${moment(whole.until)}
-      ) AS changed,
-      round(speed_sum / nullif(measured, 0) / 1000, 3)::double precision AS mean_speed
-    FROM locations LEFT JOIN summed USING (id) WHERE summed.id IS NOT NULL OR id IN (SELECT location_id FROM assigned)`);
-  return rows.map((row) => ({
-    locationId: row.id,
-    locationName: row.name,
-    volume: row.volume,
-    measured: row.measured,
-    meanSpeed: row.mean_speed,
-    speedLimit: row.speed_limit,
-    units: row.units,
-    isLimitChanged: row.changed,
-    isMixed: row.mixed,
-  }));
-}
-
-/** The share of vehicles above the limit of locations at the end of a range; null without a limit or a speed. */
-export async function readSharesOverLimit(
-  db: Executor,
-  ids: readonly string[],
-  range: Interval,
-): Promise<ReadonlyMap<string, number | null>> {
-  const segments = segmentsOf(range);
-  const whole = wholeOf(segments, range);
-  const rolledUp = inSegments(segments, sql`location_id = limited.id`).map(
-    (condition) => sql`
-      SELECT limited.id, sum(value::float8) AS measured, sum(value::float8) FILTER (WHERE measure > held) AS over
-      FROM limited JOIN ${BINS} AS bins ON ${condition} LEFT JOIN counting ON counting.sensor_id = bins.sensor_id
-        CROSS JOIN LATERAL unnest(cells, measures, sums) AS one (cell, measure, value)
-      WHERE (bins.source = 0 OR bins.source = counting.source) AND ${isPlausible}
-        AND cell <> ALL (ARRAY(SELECT id FROM traffic_cells WHERE NOT is_motor))
-      GROUP BY 1`,
-  );
-  // Plan: traffic_bins_of_location for each location.
-  const { rows } = await db.execute<{ id: string; share: number | null }>(sql`
-    WITH limited AS MATERIALIZED (
-      SELECT id, ceil(coalesce(held.speed_limit, CASE WHEN held.since IS NULL THEN locations.speed_limit END)) AS held
-      FROM locations LEFT JOIN LATERAL (
-        SELECT since, speed_limit FROM location_limits
-        WHERE location_id = id AND since < ${moment(whole.until)} ORDER BY since DESC LIMIT 1
-      ) AS held ON true
-      WHERE id = ANY (${sql.param(ids)}::uuid[])
-    ), counting AS MATERIALIZED (
-      ${countingOf(sql`SELECT sensor_id FROM ${SENT} AS sent WHERE location_id = ANY (${sql.param(ids)}::uuid[]) GROUP BY 1`)}
-    ), passed AS (
-      ${sql.join(rolledUp, sql` UNION ALL `)}
-      UNION ALL
-      SELECT limited.id, sign, CASE WHEN bin > held THEN sign END
-      FROM (${waitingIn(whole, sql`true`)}) AS fresh JOIN counting USING (sensor_id, source)
-        JOIN limited ON limited.id = location_id
-      WHERE bin IS NOT NULL AND ${isOfMotor}
-    )
-    SELECT id, CASE WHEN held IS NOT NULL
-      THEN round((coalesce(sum(over), 0) / nullif(sum(measured), 0))::numeric, 4)::double precision END AS share
-    FROM passed JOIN limited USING (id) GROUP BY id, held`);
-  return new Map(rows.map(({ id, share }) => [id, share]));
-}
-
-function wholeOf(segments: readonly Segment[], { from, until }: Interval): Interval {
-  return { from: segments[0]?.from ?? from, until: segments.at(-1)?.until ?? until };
-}
 
 /** What one type of sensors saw at a location; sums of speeds in metres per hour. */
 export interface LiveCounts {

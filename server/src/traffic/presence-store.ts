@@ -70,6 +70,24 @@ export function readSensors(db: Executor, { kind, id }: Place): Promise<KnownSen
   );
 }
 
+/** All sensors that are or were at locations, by these. */
+export async function readSensorsAt(
+  db: Executor,
+  locationIds: readonly string[],
+): Promise<ReadonlyMap<string, KnownSensor[]>> {
+  const { rows } = await db.execute<CountingRow & { location_id: string }>(sql`
+    WITH here AS MATERIALIZED (
+      SELECT location_id, sensor_id FROM (
+        SELECT location_id, sensor_id FROM ${SENT} AS sent UNION SELECT location_id, id FROM sensors
+        UNION SELECT location_id, sensor_id FROM sensor_places
+      ) AS known WHERE location_id = ANY (${sql.param(locationIds)}::uuid[])
+    )
+    SELECT location_id, counting.* FROM here JOIN (${countingOf(sql`SELECT DISTINCT sensor_id FROM here`)}) AS counting USING (sensor_id)`);
+  const sensors = new Map<string, KnownSensor[]>(locationIds.map((id) => [id, []]));
+  for (const row of rows) sensors.get(row.location_id)?.push(sensorOf(row));
+  return sensors;
+}
+
 /** Sensors, wherever they are, with what they count. */
 export async function readSensorsById(db: Executor, ids: readonly string[]): Promise<KnownSensor[]> {
   return ids.length === 0 ? [] : knownSensors(db, sql`SELECT unnest(${sql.param(ids)}::uuid[])`);
@@ -78,12 +96,11 @@ export async function readSensorsById(db: Executor, ids: readonly string[]): Pro
 /** @param ids a query of ids of sensors */
 async function knownSensors(db: Executor, ids: SQL): Promise<KnownSensor[]> {
   const { rows } = await db.execute<CountingRow>(countingOf(ids));
-  return rows.map(({ sensor_id: sensorId, silent: isSilent, type, source }) => ({
-    sensorId,
-    type,
-    source,
-    isSilent,
-  }));
+  return rows.map(sensorOf);
+}
+
+function sensorOf({ sensor_id: sensorId, silent: isSilent, type, source }: CountingRow): KnownSensor {
+  return { sensorId, type, source, isSilent };
 }
 
 /** The sensors that never sent a count of intervals from anywhere but a location. */

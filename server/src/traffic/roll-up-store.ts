@@ -125,8 +125,8 @@ const COLUMNS =
  */
 export function addBins(rows: SQL): SQL {
   return sql`
-    INSERT INTO traffic_bins AS known (${COLUMNS}, ${BRIEF})
-    SELECT added.*, brief.* FROM (${rows}) AS added (${COLUMNS})
+    INSERT INTO traffic_bins AS known (${COLUMNS}, ${BRIEF}, counted_share)
+    SELECT added.*, brief.*, ${countedShare('added', sql`unnest(cells, measures, sums)`)} FROM (${rows}) AS added (${COLUMNS})
       CROSS JOIN LATERAL (${briefOf(sql`unnest(cells, measures, sums)`, sql`minutes > 5`)}) AS brief
     ORDER BY 1, 2, 5
     ON CONFLICT (minutes, sensor_id, slot, location_id, source) DO UPDATE SET
@@ -148,7 +148,32 @@ export function addBins(rows: SQL): SQL {
         sql`unnest(known.brief_cells || excluded.brief_cells, known.brief_measures || excluded.brief_measures,
           known.brief_sums || excluded.brief_sums)`,
         sql`known.brief_cells IS NOT NULL`,
-      )})`;
+      )}),
+      counted_share = ${countedShare(
+        'known',
+        sql`unnest(known.cells || excluded.cells, known.measures || excluded.measures, known.sums || excluded.sums)`,
+      )}`;
+}
+
+/** How much of a slot intervals cover (`readCountedSpans`), by what is expected and covered of each channel. */
+export function shareOf(minutes: SQL): SQL {
+  return sql`coalesce(sum(covered), 0)::float8 / sum(expected)::float8 * least(1, max(expected)::float8 / (${minutes} * 60000))`;
+}
+
+/**
+ * The same of a row of `traffic_bins`, as an expression; null for other sources.
+ * @param row the name of its table
+ * @param entries the rows of its arrays
+ */
+export function countedShare(row: string, entries: SQL): SQL {
+  const column = (name: string): SQL => sql.raw(`${row}.${name}`);
+  return sql`CASE WHEN ${column('source')} = ${source.COUNTED} THEN coalesce((
+    SELECT ${shareOf(column('minutes'))}
+    FROM (
+      SELECT sum(value) FILTER (WHERE measure = ${measure.EXPECTED}) AS expected,
+        sum(value) FILTER (WHERE measure = ${measure.COVERED}) AS covered
+      FROM ${entries} AS one (cell, measure, value) WHERE measure <= ${measure.COVERED} GROUP BY cell
+    ) AS channels HAVING sum(expected) > 0), 0) END`;
 }
 
 /** The sums of a row without the bins of speeds; null in slots of at most five minutes, which are read for a short time only. */

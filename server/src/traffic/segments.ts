@@ -9,6 +9,53 @@ export interface Segment extends Interval {
   readonly minutes: SlotMinutes;
 }
 
+/**
+ * How a range is read: from slots, and from the periods of sensors that no slot contains. These count as well if they contain no
+ * edge in their middle: what is between two edges is one figure.
+ */
+export interface ReadRange {
+  /** In order, without gaps. */
+  readonly segments: readonly Segment[];
+  /** In order, with the start of the first segment and the end of the last one. */
+  readonly edges: readonly number[];
+}
+
+/** The same with further edges, which no slot contains in its middle. @param moments on five minutes */
+export function cutAt({ segments, edges }: ReadRange, moments: readonly number[]): ReadRange {
+  const [from = 0, until = 0] = [edges[0], edges.at(-1)];
+  const inside = moments.filter((at) => at > from && at < until);
+  if (inside.length === 0) return { segments, edges };
+  return {
+    segments: cutSegments(segments, moments),
+    edges: [...new Set([...edges, ...inside])].sort((a, b) => a - b),
+  };
+}
+
+/** Whether anything that no slot contains can be between two edges. */
+export function canCross({ segments, edges }: ReadRange): boolean {
+  const shortest = Math.min(...segments.map(({ minutes }) => minutes)) * MINUTE_MS;
+  return edges.some((edge, n) => edge - (edges[n - 1] ?? edge) > shortest);
+}
+
+/** Whether an interval is between two edges, and no slot contains it. */
+export function isCrossing({ segments, edges }: ReadRange, { from, until }: Interval): boolean {
+  const segment = segments.find((each) => from >= each.from && from < each.until);
+  if (!segment || until <= floor(from, segment.minutes) + segment.minutes * MINUTE_MS) return false;
+  const next = edges[indexOf(edges, from) + 1];
+  return next !== undefined && until <= next;
+}
+
+/** Which of the intervals between successive bounds contains a time; the first or the last one if none does. */
+export function indexOf(bounds: readonly number[], time: number): number {
+  let [low, high] = [0, bounds.length - 1];
+  while (high - low > 1) {
+    const middle = (low + high) >> 1;
+    if ((bounds[middle] ?? 0) <= time) low = middle;
+    else high = middle;
+  }
+  return low;
+}
+
 /** Covers a range with the fewest slots: whole days in UTC, and shorter slots at the ends, which are rounded outwards. */
 export function segmentsOf(range: Interval, lengths: readonly SlotMinutes[] = [1_440, 60, 15, 5]): Segment[] {
   const [minutes = 5, ...shorter] = lengths;

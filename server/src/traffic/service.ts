@@ -8,43 +8,30 @@ import {
   type LiveTraffic,
   type SpeedDistribution,
   type SpeedDistributionInput,
-  type TopLocations,
-  type TopLocationsInput,
   type TrafficLevel,
 } from '@gantry/contract/traffic';
 import type { SpeedUnits } from '@gantry/contract/values';
 import { DateTime } from 'luxon';
 import { memoizedCaseFold } from '../platform/case-fold.ts';
-import type { Executor } from '../platform/database/transaction.ts';
 import type { Interval } from '../platform/time.ts';
 import { requireRange } from '../platform/time.ts';
-import { coarserIf, type Parts, rangeOf, readTraffic, segmentsWithin, type Traffic } from './figures.ts';
+import {
+  asWhole,
+  coarserIf,
+  inIntervals,
+  type Parts,
+  rangeOf,
+  readTraffic,
+  type Traffic,
+} from './figures.ts';
 import { bucketsOf, describeBucket, describeSpeeds, intoLonger, sumOf, wholeOf } from './flow.ts';
 import { MIN_HOUR_COVERAGE } from './local-hours.ts';
 import { busiestHour, peakHourFactor } from './peak-hours.ts';
-import {
-  getPlace,
-  type LiveLocation,
-  listTopLocations,
-  readLive,
-  readSharesOverLimit,
-  type TopLocation,
-  type WantedPlace,
-} from './places-store.ts';
-import type { Excluding } from './quality/sensor-flags.ts';
-import { findDoubtedLocations } from './quality/store.ts';
+import { getPlace, type LiveLocation, readLive, type WantedPlace } from './places-store.ts';
+import { asKnown } from './quality/sensor-flags.ts';
 import { localBounds, minutesOf, requireFewPoints } from './range.ts';
-import { cutSegments, segmentsOf } from './segments.ts';
-import { meanOf, meanSpeed, type Speeds, shareOf, sumOfSpeeds } from './speeds.ts';
+import { meanOf, meanSpeed, type Speeds, sumOfSpeeds } from './speeds.ts';
 import { type Configured, unitsOf } from './studies.ts';
-
-/**
- * How these figures leave out rejected data. A long time without a vehicle is as known as the status of the sensor says: on a
- * quiet road it is usual, and nothing was counted in it that would have to be left out.
- */
-function asKnown(zone: string): Excluding {
-  return { zone, isSilenceJudged: false };
-}
 
 /**
  * The traffic of a sensor or a location by interval.
@@ -60,9 +47,9 @@ export async function getFlow(app: Configured, input: FlowInput & WantedPlace): 
   const bounds = localBounds(range, minutes, timezone);
   const fine = minutes > 60 ? localBounds(rangeOf(bounds), 60, timezone) : bounds;
   const now = clock.now();
-  const segments = segmentsWithin(place, fine);
+  const read = inIntervals(place, fine);
   const { vehicleType } = input;
-  const traffic = await readTraffic(db, place, segments, { now, vehicleType, excluding: asKnown(timezone) });
+  const traffic = await readTraffic(db, place, read, { now, vehicleType, excluding: asKnown(timezone) });
   const parts = bucketsOf(traffic.rollups, fine, place.limits);
   const buckets = intoLonger(parts, fine, bounds);
   const completeness = traffic.completenessOf(bounds);
@@ -190,99 +177,6 @@ function levelOf({ measured, meanSpeed, usualSpeed, isMonitored }: LiveFigures):
 }
 
 /**
- * The locations with most traffic, the highest speeds, or most vehicles above the limit.
- * @throws AppError `badRequest` for a range that ends before it starts, or is too long
- */
-export async function getTopLocations(
-  { db, settings, clock, config }: Configured,
-  { by, limit, minimumVolume, ...input }: TopLocationsInput,
-): Promise<TopLocations> {
-  const { timezone } = settings.current();
-  const range = requireRange(input, timezone);
-  const at = { zone: timezone, now: clock.now() };
-  const all: Ranked[] = [];
-  const doubted = await findDoubtedLocations(db, range);
-  for (const { isMixed, ...known } of await listTopLocations(db, range)) {
-    const location = { ...known, isMixed: isMixed || doubted.has(known.locationId) };
-    all.push(
-      location.isMixed ? await readLocation(db, location, range, at, by === 'shareOverLimit') : location,
-    );
-  }
-  const known = all.filter(
-    ({ volume, measured }) => volume > 0 && (by === 'volume' || measured >= minimumVolume),
-  );
-  // Shares are read from histograms, so only of the locations that are shown, if possible.
-  const ranked =
-    by === 'shareOverLimit'
-      ? (await withShares(db, known, range, at)).sort(inOrder(by)).slice(0, limit)
-      : await withShares(db, known.sort(inOrder(by)).slice(0, limit), range, at);
-  return {
-    timezone,
-    locations: ranked.map(({ isMixed: _, isLimitChanged: __, units, ...shown }) => ({
-      shareOverLimit: null,
-      ...shown,
-      units: units ?? config.SPEED_UNITS,
-    })),
-  };
-}
-
-/** A location, with its share above the limit if that is known already. */
-type Ranked = TopLocation & { readonly shareOverLimit?: number | null };
-
-async function withShares(
-  db: Executor,
-  locations: readonly Ranked[],
-  range: Interval,
-  at: { zone: string; now: number },
-): Promise<Ranked[]> {
-  const simple = locations.filter(({ isMixed, isLimitChanged }) => !isMixed && !isLimitChanged);
-  const ids = simple.map(({ locationId }) => locationId);
-  const shares = await readSharesOverLimit(db, ids, range);
-  const judged: Ranked[] = [];
-  for (const location of locations) {
-    const { locationId, isMixed, isLimitChanged, shareOverLimit } = location;
-    if (shareOverLimit !== undefined) judged.push(location);
-    else if (isMixed || isLimitChanged) judged.push(await readLocation(db, location, range, at));
-    else judged.push({ ...location, shareOverLimit: shares.get(locationId) ?? null });
-  }
-  return judged;
-}
-
-/**
- * The figures of a location whose limit changed within the range, or at which sensors of several types stand.
- * @param hasShare false to leave out the share above the limit, for which all speeds would be read
- */
-async function readLocation(
-  db: Executor,
-  location: TopLocation,
-  range: Interval,
-  { zone, now }: { zone: string; now: number },
-  hasShare = true,
-): Promise<Ranked> {
-  const place = await getPlace(db, { locationId: location.locationId });
-  const cuts = place.limits.map(({ since }) => since);
-  const { rollups } = await readTraffic(db, place, cutSegments(segmentsOf(range), cuts), {
-    now,
-    detail: hasShare ? 'speeds' : 'sums',
-    excluding: asKnown(zone),
-  });
-  const { speeds, judged } = wholeOf(rollups, place.limits);
-  return {
-    ...location,
-    volume: speeds.volume,
-    measured: speeds.measured,
-    meanSpeed: meanSpeed(speeds),
-    ...(hasShare && { shareOverLimit: shareOf(judged) }),
-  };
-}
-
-/** In descending order, those without a value last; on a tie, the greater id first. */
-function inOrder(by: TopLocationsInput['by']) {
-  return (a: Ranked, b: Ranked): number =>
-    (b[by] ?? -1) - (a[by] ?? -1) || (a.locationId < b.locationId ? 1 : -1);
-}
-
-/**
  * The traffic of a sensor or a location by hour of the local week, over the hours that have ended and are known well
  * enough.
  * @throws AppError as `getFlow` does
@@ -296,9 +190,12 @@ export async function getHourOfWeek(
   const place = await getPlace(db, input);
   const bounds = localBounds(range, 60, zone);
   const now = clock.now();
-  const segments = segmentsWithin(place, bounds);
   const { vehicleType } = input;
-  const traffic = await readTraffic(db, place, segments, { now, vehicleType, excluding: asKnown(zone) });
+  const traffic = await readTraffic(db, place, inIntervals(place, bounds), {
+    now,
+    vehicleType,
+    excluding: asKnown(zone),
+  });
   const buckets = bucketsOf(traffic.rollups, bounds, place.limits);
   const { coverage } = traffic.completenessOf(bounds);
   const cells = Array.from({ length: 7 * 24 }, (): Speeds[] => []);
@@ -337,18 +234,14 @@ export async function getSpeedDistribution(
   const { timezone } = settings.current();
   const range = requireRange(input, timezone);
   const place = await getPlace(db, input);
-  const segments = cutSegments(
-    segmentsOf(range),
-    place.limits.map(({ since }) => since),
-  );
-  const bounds = [segments[0]?.from ?? range.from, segments.at(-1)?.until ?? range.until];
+  const read = asWhole(place, range);
   const { vehicleType } = input;
-  const traffic = await readTraffic(db, place, segments, {
+  const traffic = await readTraffic(db, place, read, {
     now: clock.now(),
     vehicleType,
     excluding: asKnown(timezone),
   });
-  const { whole: completeness } = traffic.completenessOf(bounds);
+  const { whole: completeness } = traffic.completenessOf(read.edges);
   const { speeds, judged } = wholeOf(traffic.rollups, place.limits);
   const width = input.binWidth;
   const counts = new Map<number, number>();

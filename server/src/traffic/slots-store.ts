@@ -7,7 +7,15 @@ import { locks } from '../platform/database/locks.ts';
 import { moment } from '../platform/database/moment.ts';
 import type { Executor, Transaction } from '../platform/database/transaction.ts';
 import { ENDLESS, type Interval } from '../platform/time.ts';
-import { KIND, keptSince, MAX_SPEED, passedWithin, waitingIn } from './passed-store.ts';
+import {
+  isPassageWaiting,
+  KIND,
+  keptSince,
+  MAX_SPEED,
+  ORIGIN,
+  passedWithin,
+  waitingIn,
+} from './passed-store.ts';
 import { partsWithin, type Segment, type SlotMinutes } from './segments.ts';
 
 /**
@@ -37,7 +45,7 @@ export interface RemovedDay extends Record<string, unknown> {
  * @param after the last day that was removed; null to begin
  * @param limit maximum number of days of one sensor each
  */
-export async function removeDaysNotKept(
+export function removeDaysNotKept(
   tx: Transaction,
   after: RemovedDay | null,
   limit: number,
@@ -46,12 +54,40 @@ export async function removeDaysNotKept(
     after === null
       ? sql`true`
       : sql`(sensor_id, slot) > (${after.sensor_id}::uuid, ${after.slot}::timestamptz)`;
-  // Plan: the unique index of traffic_bins for days, then for every slot length of each of them.
-  const { rows } = await tx.execute<RemovedDay>(sql`
-    WITH days AS MATERIALIZED (
+  // Plan: the unique index of traffic_bins for days.
+  return removeDays(
+    tx,
+    sql`
       SELECT DISTINCT sensor_id, slot FROM traffic_bins
       WHERE minutes = 1440 AND slot < ${keptSince} AND ${behind}
-      ORDER BY sensor_id, slot LIMIT ${limit}
+      ORDER BY sensor_id, slot LIMIT ${limit}`,
+  );
+}
+
+/**
+ * Removes days before that time that have periods and no counts: of those that cross a midnight of UTC, and of those longer than an
+ * hour.
+ * @param limit maximum number of periods of which the days are removed
+ */
+export function removeUncountedDaysNotKept(tx: Transaction, limit: number): Promise<RemovedDay[]> {
+  // Plan: traffic_periods_by_start for each sensor.
+  return removeDays(
+    tx,
+    sql`
+      SELECT DISTINCT sensor_id, date_bin('1 day', start, ${ORIGIN}) AS slot FROM (
+        SELECT sensor_id, start FROM traffic_periods
+        WHERE sensor_id = ANY (ARRAY(SELECT DISTINCT sensor_id FROM traffic_places WHERE periods)) AND start < ${keptSince}
+        LIMIT ${limit}
+      ) AS periods`,
+  );
+}
+
+/** @param days a query of sensor_id and slot */
+async function removeDays(tx: Transaction, days: SQL): Promise<RemovedDay[]> {
+  // Plan: the unique index of traffic_bins for every slot length of each day.
+  const { rows } = await tx.execute<RemovedDay>(sql`
+    WITH days AS MATERIALIZED (
+      ${days}
     ), gone AS (
       DELETE FROM traffic_bins USING days
       WHERE minutes = ANY ('{5,15,60,1440}'::smallint[]) AND traffic_bins.sensor_id = days.sensor_id
@@ -143,6 +179,8 @@ export interface Packed {
   readonly cells: readonly number[];
   readonly measures: readonly number[];
   readonly sums: readonly number[];
+  /** Of counts of intervals: the share of the slot that they cover, as `countedSpans` finds it; null if it is not stored. */
+  readonly share: number | null;
 }
 
 /** The counts of a place, in any order; a slot of a sensor may occur several times. */
@@ -152,6 +190,7 @@ export interface Counts {
 }
 
 interface CountsRow extends PackedRows {
+  has_passages: boolean;
   kinds: (Kind & { readonly cell: number })[] | null;
 }
 
@@ -159,6 +198,8 @@ interface PackedRows extends Record<string, unknown> {
   slots: string | null;
   minutes: string;
   sensors: string;
+  shares: string;
+  /** For `sums`, vehicles, those with a speed, and the sums of their speeds instead. */
   cells: string;
   measures: string;
   sums: string;
@@ -167,18 +208,38 @@ interface PackedRows extends Record<string, unknown> {
 /** Rows of packed sums as one, in which each column is one text, because the driver takes longer to parse rows. */
 const PACKED_ROWS =
   sql.raw(`array_agg(date_part('epoch', slot)::bigint)::text AS slots, array_agg(minutes)::text AS minutes,
-  string_agg(sensor_id::text, ',') AS sensors, string_agg(cells::text, ',') AS cells,
-  string_agg(measures::text, ',') AS measures, string_agg(sums::text, ',') AS sums`);
+  string_agg(sensor_id::text, ',') AS sensors, array_agg(share)::text AS shares`);
+
+/** The cells and measures of the sums of motor vehicles: the sum of their speeds, those without a speed, and those with one. */
+export const [SUM_CELLS, SUM_MEASURES] = [
+  [0, 0, 0],
+  [measure.SPEEDS, measure.UNMEASURED, 1],
+] as const;
 
 /** The rows in what was read as `PACKED_ROWS`. */
-function packedOf(row: PackedRows | undefined): Packed[] {
+function packedOf(row: PackedRows | undefined, detail: Detail): Packed[] {
   if (!row?.slots) return [];
-  const [cells, measures, sums] = [listsOf(row.cells), listsOf(row.measures), listsOf(row.sums)];
   const [sensors, minutes] = [row.sensors.split(','), numbersOf(row.minutes)];
-  return numbersOf(row.slots).map((seconds, n) => ({
+  const shares: (number | null)[] = numbersOf(row.shares.replaceAll('NULL', 'null'));
+  const slots = numbersOf(row.slots);
+  if (detail === 'sums') {
+    const [vehicles = [], measured = [], speeds = []] = [row.cells, row.measures, row.sums].map(numbersOf);
+    return slots.map((seconds, n) => ({
+      slot: seconds * 1_000,
+      minutes: minutes[n] ?? 0,
+      sensorId: sensors[n] ?? '',
+      share: shares[n] ?? null,
+      cells: SUM_CELLS,
+      measures: SUM_MEASURES,
+      sums: [speeds[n] ?? 0, (vehicles[n] ?? 0) - (measured[n] ?? 0), measured[n] ?? 0],
+    }));
+  }
+  const [cells = [], measures = [], sums = []] = [row.cells, row.measures, row.sums].map(listsOf);
+  return slots.map((seconds, n) => ({
     slot: seconds * 1_000,
     minutes: minutes[n] ?? 0,
     sensorId: sensors[n] ?? '',
+    share: shares[n] ?? null,
     cells: cells[n] ?? [],
     measures: measures[n] ?? [],
     sums: sums[n] ?? [],
@@ -217,8 +278,8 @@ export const EARLIER = sql.raw(`
 /** All rows of `traffic_bins`, and those of the earlier table in the same form. */
 export const BINS = sql`(
   SELECT minutes, sensor_id, location_id, source, slot, events, vehicles, measured, speed_sum, alive, first_at, last_at,
-    cells, measures, sums, brief_cells, brief_measures, brief_sums
-  FROM traffic_bins UNION ALL SELECT *, NULL::int[], NULL::smallint[], NULL::bigint[] FROM (${EARLIER}) AS earlier
+    cells, measures, sums, brief_cells, brief_measures, brief_sums, counted_share
+  FROM traffic_bins UNION ALL SELECT *, NULL::int[], NULL::smallint[], NULL::bigint[], NULL::float8 FROM (${EARLIER}) AS earlier
 )`;
 
 /** The packed sums of a row of them without the bins of speeds, as far as they are kept. */
@@ -271,16 +332,51 @@ export interface Counting {
   readonly source: number;
 }
 
+/** Whether events of passages were waiting when counts were last read. Most installations have none. */
+let isPassageExpected = false;
+
+/** Runs the statement for counts with or without passages that are waiting, and the other one if it finds that there are some. */
+async function readAsExpected(
+  db: Executor,
+  statementFor: (hasPassages: boolean) => SQL,
+): Promise<CountsRow[]> {
+  const isExpected = isPassageExpected;
+  const { rows } = await db.execute<CountsRow>(statementFor(isExpected));
+  isPassageExpected = rows[0]?.has_passages ?? false;
+  return isPassageExpected && !isExpected ? (await db.execute<CountsRow>(statementFor(true))).rows : rows;
+}
+
 const NO_COUNTS: Counts = { kinds: new Map(), rows: [] };
 
 /** What is read of counts: every speed; kinds of vehicles with the sums of their speeds; or the sums of all motor vehicles. */
 export type Detail = 'speeds' | 'kinds' | 'sums';
 
-const COLUMNS: Readonly<Record<Detail, SQL>> = {
-  speeds: sql`cells, measures, sums`,
-  kinds: BRIEF_SUMS,
-  sums: sql`ARRAY[0, 0, 0] AS cells, '{-2,-1,1}'::smallint[] AS measures, ARRAY[speed_sum, vehicles - measured, measured] AS sums`,
+/** How the sums of a detail are read: of rows of `traffic_bins`, of vehicles that are not rolled up, and as texts. */
+interface Columns {
+  readonly stored: SQL;
+  readonly fresh: SQL;
+  readonly packed: SQL;
+}
+
+const FRESH_CELLS = sql`ARRAY[cell, cell, cell]::int[], ARRAY[-3, -2, bin]::smallint[], ARRAY[squares, speeds, n]`;
+const PACKED_CELLS = sql`string_agg(cells::text, ',') AS cells, string_agg(measures::text, ',') AS measures,
+  string_agg(sums::text, ',') AS sums`;
+
+const COLUMNS: Readonly<Record<Detail, Columns>> = {
+  speeds: { stored: sql`cells, measures, sums`, fresh: FRESH_CELLS, packed: PACKED_CELLS },
+  kinds: { stored: BRIEF_SUMS, fresh: FRESH_CELLS, packed: PACKED_CELLS },
+  sums: {
+    stored: sql`vehicles, measured, speed_sum`,
+    fresh: sql`is_motor::int * n, CASE WHEN bin > 0 THEN is_motor::int * n ELSE 0 END, is_motor::int * speeds`,
+    packed: sql`array_agg(vehicles)::text AS cells, array_agg(measured)::text AS measures, array_agg(speed_sum)::text AS sums`,
+  },
 };
+
+/** How counts are read. */
+export interface CountsOptions {
+  readonly detail?: Detail;
+  readonly hasEarlier?: boolean;
+}
 
 /**
  * Counts of sensors.
@@ -292,7 +388,7 @@ export async function readCounts(
   read: Read,
   counting: readonly Counting[],
   wanted: readonly Segment[],
-  { detail = 'speeds', hasEarlier = true }: { readonly detail?: Detail; readonly hasEarlier?: boolean } = {},
+  { detail = 'speeds', hasEarlier = true }: CountsOptions = {},
 ): Promise<Counts> {
   const { spans = [ENDLESS] } = read;
   const segments = partsWithin(wanted, spans);
@@ -302,22 +398,24 @@ export async function readCounts(
     until: Math.max(...segments.map(({ until }) => until)),
   };
   const here = isRead(read);
+  const columns = COLUMNS[detail];
   const earlier = hasEarlier ? sql`source = 0 OR ` : sql``;
   const rolledUp = inSegments(segments, here).map(
     (condition) => sql`
-      SELECT slot, minutes, sensor_id, ${COLUMNS[detail]} FROM ${BINS} AS bins
+      SELECT slot, minutes, sensor_id, counted_share AS share, ${columns.stored} FROM ${BINS} AS bins
       WHERE ${condition} AND (${earlier}(sensor_id, source) IN (SELECT sensor_id, source FROM counting))`,
   );
   const ids = counting.map(({ sensorId }) => sensorId);
   const sources = counting.map((each) => each.source);
+  const within = sql.join([passedWithin(range), ...idWithinAny(spans)], sql` AND `);
   // Plan: an index of traffic_bins, and the pending groups. What is pending has kinds of its own, with negative keys.
-  const { rows } = await db.execute<CountsRow>(sql`
+  const statementFor = (hasPassages: boolean): SQL => sql`
     WITH counting AS MATERIALIZED (
       SELECT * FROM unnest(${sql.param(ids)}::uuid[], ${sql.param(sources)}::smallint[]) AS one (sensor_id, source)
     ), fresh AS MATERIALIZED (
       SELECT slot, sensor_id, ${KIND}, coalesce(bin, -1::smallint) AS bin, sum(sign * vehicle)::bigint AS n,
         coalesce(sum(sign * speed), 0)::bigint AS speeds, coalesce(sum(sign * square), 0)::bigint AS squares
-      FROM (${waitingIn(range, here, sql.join([passedWithin(range), ...idWithinAny(spans)], sql` AND `))}) AS passed
+      FROM (${waitingIn(range, here, within, hasPassages)}) AS passed
         JOIN counting USING (sensor_id, source)
       WHERE vehicle = 1
       GROUP BY slot, sensor_id, ${KIND}, coalesce(bin, -1::smallint)
@@ -327,15 +425,15 @@ export async function readCounts(
     ), counted AS MATERIALIZED (
       ${sql.join(rolledUp, sql` UNION ALL `)}
       UNION ALL
-      SELECT slot, 5, sensor_id, ARRAY[cell, cell, cell]::int[], ARRAY[-3, -2, bin]::smallint[], ARRAY[squares, speeds, n]
+      SELECT slot, 5, sensor_id, NULL::float8, ${columns.fresh}
       FROM fresh JOIN fresh_kinds USING (${KIND})
     )
-    SELECT ${PACKED_ROWS}, (SELECT json_agg(${KIND_OBJECT}) FROM (
+    SELECT ${isPassageWaiting(range)} AS has_passages, ${PACKED_ROWS}, ${columns.packed}, (SELECT json_agg(${KIND_OBJECT}) FROM (
         SELECT cell, ${KIND}, is_motor FROM fresh_kinds UNION ALL SELECT 0, '', '', '', '', '', '', true
       ) AS kind) AS kinds
-    FROM counted`);
-  const [row] = rows;
-  const packed = packedOf(row);
+    FROM counted`;
+  const [row] = await readAsExpected(db, statementFor);
+  const packed = packedOf(row, detail);
   if (!row || packed.length === 0) return NO_COUNTS;
   const kinds = [...(row.kinds ?? []), ...(await readKinds(db, packed))];
   return { kinds: new Map(kinds.map(({ cell, ...kind }) => [cell, kind])), rows: packed };

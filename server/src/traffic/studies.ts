@@ -11,11 +11,10 @@ import { heldAt } from '../platform/history.ts';
 import { type Interval, offsetsOf, requireRange } from '../platform/time.ts';
 import { compareStudies } from './comparison.ts';
 import type { WantedVehicles } from './counting.ts';
-import { type Parts, readTraffic, segmentsWithin } from './figures.ts';
+import { asWhole, inIntervals, type Parts, readTraffic } from './figures.ts';
 import { speedsAt } from './flow.ts';
 import { getPlace, readSpeedUnits, type WantedPlace } from './places-store.ts';
 import { localBounds, requireFewPoints } from './range.ts';
-import { cutSegments, segmentsOf } from './segments.ts';
 import { requireClasses } from './speed-sample.ts';
 import { type StudiedSpeeds, speedStudy } from './speed-study.ts';
 import { type Speeds, sumOfSpeeds } from './speeds.ts';
@@ -43,13 +42,10 @@ export async function readSpeeds(
   if (!isWhole) requireFewPoints(range, 15, 'hours');
   const place = await getPlace(db, wanted);
   const isWanted = partOfWeek(sample, timezone);
-  const segments = isWanted
-    ? segmentsWithin(place, localBounds(range, isWhole ? 60 : 15, timezone))
-    : cutSegments(
-        segmentsOf(range),
-        place.limits.map(({ since }) => since),
-      );
-  const { rollups, readSpeeds } = await readTraffic(db, place, segments, {
+  const read = isWanted
+    ? inIntervals(place, localBounds(range, isWhole ? 60 : 15, timezone))
+    : asWhole(place, range);
+  const { rollups, readSpeeds } = await readTraffic(db, place, read, {
     now: clock.now(),
     excluding: { zone: timezone, isSilenceJudged: false },
     ...sample,

@@ -19,7 +19,7 @@ import { type Aadt, aadt, designHoursOf, designHourVolume, factorsOf, type YearO
 import { type Bin, type Cell, type Dimension, isMotor, joinWithin, sumCells } from './bin.ts';
 import { holidaysOf } from './calendar.ts';
 import { dailyVolumes } from './daily.ts';
-import { coarserIf, type Parts, readTraffic, segmentsWithin, type Traffic } from './figures.ts';
+import { coarserIf, inIntervals, type Parts, readTraffic, type Traffic } from './figures.ts';
 import { peakHours } from './peak-hours.ts';
 import { getPlace, type LimitedPlace, type WantedPlace } from './places-store.ts';
 import { markLongGaps } from './quality/gaps.ts';
@@ -35,6 +35,8 @@ interface Reading {
   /** `sums` leaves out the parts, which makes a year readable in milliseconds. */
   readonly detail?: Detail;
   readonly flags?: 'exclude' | 'include';
+  /** The parts that are told apart; without `class`, those of motor vehicles. By default, all of all vehicles. */
+  readonly by?: readonly Dimension[];
 }
 
 /** The traffic of a place in local intervals, by default without rejected data. @throws AppError `notFound` */
@@ -43,15 +45,18 @@ export async function readBins(
   wanted: WantedPlace,
   range: Interval,
   minutes: number,
-  { detail = 'kinds', flags = 'exclude' }: Reading = {},
+  { detail = 'kinds', flags = 'exclude', by }: Reading = {},
 ): Promise<{ place: LimitedPlace; traffic: Traffic; bins: Bin[] }> {
   const place = await getPlace(db, wanted);
   const { timezone: zone } = settings.current();
   const bounds = localBounds(range, minutes, zone);
-  const segments = segmentsWithin(place, bounds);
   const excluding = flags === 'exclude' ? { zone } : undefined;
-  const traffic = await readTraffic(db, place, segments, { now: clock.now(), detail, excluding });
-  return { place, traffic, bins: traffic.binsOf(bounds) };
+  const traffic = await readTraffic(db, place, inIntervals(place, bounds), {
+    now: clock.now(),
+    detail,
+    excluding,
+  });
+  return { place, traffic, bins: traffic.binsOf(bounds, by) };
 }
 
 /**
@@ -67,9 +72,10 @@ export async function readMarkedBins(
 ): Promise<{ place: LimitedPlace; bins: Bin[] }> {
   const { place, traffic, bins } = await readBins(parts, wanted, range, minutes, reading);
   const zone = parts.settings.current().timezone;
-  const hours = minutes === 60 ? bins : joinWithin(bins, localBounds(range, 60, zone));
+  const areWhole = minutes === 60;
+  const hours = areWhole ? bins : joinWithin(bins, localBounds(range, 60, zone));
   const at = { zone, now: parts.clock.now() };
-  return { place, bins: await markLongGaps(parts.db, { place, traffic, hours }, bins, at) };
+  return { place, bins: await markLongGaps(parts.db, { place, traffic, hours, areWhole }, bins, at) };
 }
 
 /**
@@ -81,14 +87,14 @@ export async function getCounts(parts: Parts, input: CountsInput): Promise<Count
   const minutes = minutesOf[input.interval];
   const range = requireRange(input, timezone);
   requireFewPoints(range, minutes);
-  const { flags } = input;
-  const { bins, traffic } = await readBins(parts, input, range, minutes, { flags });
+  const { flags, by } = input;
+  const { bins, traffic } = await readBins(parts, input, range, minutes, { flags, by });
   const longer = bins.some(({ status }) => status === 'GAP') ? await traffic.readLongPeriods() : [];
   return {
     timezone,
     interval: input.interval,
     bins: bins.map(({ start, end, status, coverage, volume, cells }) => {
-      const bin = { status, coverage, volume, cells: describeCells(cells, input.by) };
+      const bin = { status, coverage, volume, cells: codedCells(cells, by) };
       return {
         ...coarserIf(bin, { from: start, until: end }, longer),
         start: new Date(start),
@@ -98,16 +104,23 @@ export async function getCounts(parts: Parts, input: CountsInput): Promise<Count
   };
 }
 
+/** Cells that are told apart by the given dimensions, with the codes of their classes. */
+function codedCells(
+  cells: readonly Cell[],
+  by: readonly Dimension[],
+): CountsOfPlace['bins'][number]['cells'] {
+  const hasClass = by.includes('class');
+  return cells.map(({ class: vehicleClass, ...cell }) =>
+    hasClass ? { ...cell, class: vehicleClass?.code ?? 'UNCLASSIFIED' } : cell,
+  );
+}
+
 /** Cells by the given dimensions. Without the class, bicycles and pedestrians would be among motor vehicles. */
 export function describeCells(
   cells: readonly Cell[],
   by: readonly Dimension[],
 ): CountsOfPlace['bins'][number]['cells'] {
-  const hasClass = by.includes('class');
-  return sumCells(hasClass ? cells : cells.filter(isMotor), by).map(({ class: vehicleClass, ...cell }) => ({
-    ...cell,
-    ...(hasClass && { class: vehicleClass?.code ?? 'UNCLASSIFIED' }),
-  }));
+  return codedCells(sumCells(by.includes('class') ? cells : cells.filter(isMotor), by), by);
 }
 
 const QUARTER_MS = 15 * MINUTE_MS;

@@ -2,12 +2,12 @@ import { isDeepStrictEqual } from 'node:util';
 import { DAY_MS } from '@gantry/contract/durations';
 import type { NetworkAadt, NetworkAadtInput } from '@gantry/contract/figures';
 import { pageCount } from '@gantry/contract/page';
-import { DateTime } from 'luxon';
 import type { Logger } from 'pino';
 import type { Database } from '../platform/database/pool.ts';
 import { type Executor, inTransaction, type Transaction } from '../platform/database/transaction.ts';
 import { invalidInput } from '../platform/error.ts';
 import { type Rounds, startPeriodic } from '../platform/periodic.ts';
+import { monthOf } from '../platform/time.ts';
 import { aadtOf, type MonthOfDays, madt, type YearOfHours, yearOf } from './annual.ts';
 import type { Count } from './bin.ts';
 import type { Parts } from './figures.ts';
@@ -33,8 +33,7 @@ import {
 
 /** The year of the local calendar. */
 export function localYear(year: number, zone: string): LocalYear {
-  const first = DateTime.fromObject({ year }, { zone });
-  return { year, zone, from: first.toMillis(), until: first.plus({ years: 1 }).toMillis() };
+  return { year, zone, from: monthOf(year, 1, zone).from, until: monthOf(year, 12, zone).until };
 }
 
 /**
@@ -48,7 +47,7 @@ async function readHours(
   at: { zone: string; now: number },
 ): Promise<{ hours: Count[]; unjudgedDays: number }> {
   const { traffic, hours } = await readKeptHours(db, place, range, at);
-  const marked = await markLongGaps(db, { place, traffic, hours }, hours, at);
+  const marked = await markLongGaps(db, { place, traffic, hours, areWhole: true }, hours, at);
   return { hours: marked, unjudgedDays: traffic.verdicts.unjudgedDays };
 }
 

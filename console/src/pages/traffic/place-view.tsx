@@ -103,9 +103,9 @@ export function PlaceView({ subject, other, traffic, otherTraffic, shows, vehicl
       <ThinBar active={traffic.isFetching || otherTraffic.isFetching} />
       <div
         inert={isOutdated}
-        className={classes('grid gap-3 px-4 py-3 xl:grid-cols-2 print:grid-cols-2', looksOutdated && 'stale')}
+        className={classes('grid gap-3 px-4 py-3 xl:grid-cols-2', looksOutdated && 'stale')}
       >
-        <div className="min-w-0 xl:col-span-2 print:col-span-2">
+        <div className="min-w-0 xl:col-span-2">
           {second ? (
             <Differences {...{ first: flow, second, firstName, secondName }} />
           ) : (
@@ -113,7 +113,7 @@ export function PlaceView({ subject, other, traffic, otherTraffic, shows, vehicl
           )}
         </div>
         {!flow.volume && !second && (
-          <div className="xl:col-span-2 print:col-span-2">
+          <div className="xl:col-span-2">
             <Empty icon="traffic" title={flow.volume === null ? t('empty.gap') : t('empty.none')}>
               {flow.volume === null ? t('empty.gapText') : t('empty.noneText')}
             </Empty>

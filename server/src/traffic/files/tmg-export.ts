@@ -2,13 +2,14 @@ import type { TmgFile, TmgFileInput } from '@gantry/contract/count-files';
 import { HOUR_MS } from '@gantry/contract/durations';
 import { DateTime } from 'luxon';
 import { invalidInput } from '../../platform/error.ts';
+import { monthOf } from '../../platform/time.ts';
 import { getLocation } from '../../sensors/locations-store.ts';
 import { getSensor } from '../../sensors/store.ts';
 import { type Bin, type Cell, isMotor, type VehicleClass } from '../bin.ts';
-import { type Parts, readTraffic, segmentsWithin } from '../figures.ts';
-import { indexOf } from '../flow.ts';
+import { inIntervals, type Parts, readTraffic } from '../figures.ts';
 import { getPlace, type WantedPlace } from '../places-store.ts';
 import { localBounds } from '../range.ts';
+import { indexOf } from '../segments.ts';
 import { KMH_PER_MPH } from '../speed-sample.ts';
 import { getPlaceName } from '../study/store.ts';
 import {
@@ -71,11 +72,8 @@ async function readChannels(
   zone: string,
 ): Promise<{ channels: Channel[]; grouping: ClassGrouping }> {
   const place = await getPlace(parts.db, input);
-  const first = DateTime.fromObject({ year: input.year, month: input.month }, { zone });
-  const range = { from: first.toMillis(), until: first.plus({ months: 1 }).toMillis() };
-  const bounds = localBounds(range, 60, zone);
-  const segments = segmentsWithin(place, bounds);
-  const { binsOf, speedCells } = await readTraffic(parts.db, place, segments, {
+  const bounds = localBounds(monthOf(input.year, input.month, zone), 60, zone);
+  const { binsOf, speedCells } = await readTraffic(parts.db, place, inIntervals(place, bounds), {
     now: parts.clock.now(),
     detail: input.records === 'SPEED' ? 'speeds' : 'kinds',
     excluding: { zone },

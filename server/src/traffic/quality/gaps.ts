@@ -4,7 +4,7 @@ import { offsetsOf, SLOT_MS } from '../../platform/time.ts';
 import type { Count } from '../bin.ts';
 import { holidaysOf } from '../calendar.ts';
 import { isWorkingDay } from '../daily.ts';
-import { readTraffic, segmentsWithin, type Traffic } from '../figures.ts';
+import { inIntervals, readTraffic, type Traffic } from '../figures.ts';
 import { isUsableHour } from '../local-hours.ts';
 import type { LimitedPlace } from '../places-store.ts';
 import { localBounds } from '../range.ts';
@@ -65,8 +65,11 @@ export async function readKeptHours(
   { zone, now }: { zone: string; now: number },
 ): Promise<{ traffic: Traffic; hours: Count[] }> {
   const bounds = localBounds(range, 60, zone);
-  const segments = segmentsWithin(place, bounds);
-  const traffic = await readTraffic(db, place, segments, { now, detail: 'sums', excluding: { zone } });
+  const traffic = await readTraffic(db, place, inIntervals(place, bounds), {
+    now,
+    detail: 'sums',
+    excluding: { zone },
+  });
   return { traffic, hours: traffic.binsOf(bounds) };
 }
 
@@ -81,25 +84,33 @@ export async function readHoursBefore(
   return (await readKeptHours(db, place, range, at)).hours;
 }
 
+/** Hours of a place, in which gaps are sought. */
+export interface HoursOfPlace {
+  readonly place: LimitedPlace;
+  readonly traffic: Traffic;
+  /** In order. */
+  readonly hours: readonly Count[];
+  /** Whether these were read as hours, and not as parts of them, of which a longer count has none. */
+  readonly areWhole: boolean;
+}
+
 /**
  * R2: the hours with a gap that is too long for their usual volume, unless somebody accepted them. They are in no mean of
  * hours and days; what was counted in them still is what is known.
- * @param hours of `traffic`, in order
  */
 export async function findGaps(
   db: Executor,
-  place: LimitedPlace,
-  traffic: Traffic,
-  hours: readonly Count[],
+  of: HoursOfPlace,
   { zone, now }: { zone: string; now: number },
 ): Promise<Flag[]> {
+  const { place, traffic, hours } = of;
   const doubtful = hours.filter(
     ({ start, end, status, coverage }) =>
       status !== 'PROVISIONAL' && coverage > 0 && (1 - coverage) * (end - start) > MIN_GAP_MS,
   );
   const [first, last] = [doubtful[0], doubtful.at(-1)];
   if (!first || !last) return [];
-  const history = await readHoursBefore(db, place, { from: first.start, until: last.start }, { zone, now });
+  const history = await readHistory(db, of, { from: first.start, until: last.start }, { zone, now });
   const holidays = await holidaysOf(
     db,
     place,
@@ -117,6 +128,24 @@ export async function findGaps(
     found.push(...gaps.filter((span) => decisionAbout(span, about) !== 'ACCEPT'));
   }
   return found;
+}
+
+/**
+ * The hours from which the usual volumes between two times follow. Those that are known already are not read again, unless which of
+ * several types of sensors counts depends on what is read together.
+ */
+async function readHistory(
+  db: Executor,
+  { place, traffic, hours, areWhole }: HoursOfPlace,
+  { from, until }: { from: number; until: number },
+  at: { zone: string; now: number },
+): Promise<Count[]> {
+  const [begin] = hours;
+  if (!begin || !areWhole || !traffic.isOfOneType) return readHoursBefore(db, place, { from, until }, at);
+  const known = hours.filter(({ start }) => start < until);
+  const missing = { from: from - USUAL_DAYS * DAY_MS, until: begin.start };
+  const before = missing.from < missing.until ? (await readKeptHours(db, place, missing, at)).hours : [];
+  return [...before, ...known];
 }
 
 /** Hours, or parts of them, of which those with one of these gaps are marked. */
@@ -156,9 +185,9 @@ async function readParts(hour: Count, { readVolumes }: Traffic): Promise<Count[]
  */
 export async function markLongGaps<Each extends Count>(
   db: Executor,
-  { place, traffic, hours }: { place: LimitedPlace; traffic: Traffic; hours: readonly Count[] },
+  of: HoursOfPlace,
   bins: readonly Each[],
   at: { zone: string; now: number },
 ): Promise<Each[]> {
-  return markGaps(bins, await findGaps(db, place, traffic, hours.filter(isUsableHour), at));
+  return markGaps(bins, await findGaps(db, { ...of, hours: of.hours.filter(isUsableHour) }, at));
 }

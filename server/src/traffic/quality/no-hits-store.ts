@@ -2,9 +2,16 @@ import { sql } from 'drizzle-orm';
 import { moment } from '../../platform/database/moment.ts';
 import type { Executor } from '../../platform/database/transaction.ts';
 import type { Interval } from '../../platform/time.ts';
-import { source } from '../passed-store.ts';
+import { ORIGIN, source } from '../passed-store.ts';
+import { crossing } from '../periods-store.ts';
 import { segmentsOf } from '../segments.ts';
 import { BINS, inSegments, numbersOf } from '../slots-store.ts';
+
+/** The hour in UTC in which a period begins. */
+const HOUR = sql`date_bin('1 hour', start, ${ORIGIN})`;
+
+/** A condition for periods with a vehicle. */
+export const HAS_VEHICLES = sql.raw(`(content ->> 'volume')::bigint > 0 AND content ->> 'status' <> 'FAULT'`);
 
 /** The hours, as Unix milliseconds in order, in which a sensor counted vehicles in its intervals. */
 export async function readCountedHours(
@@ -13,18 +20,24 @@ export async function readCountedHours(
   range: Interval,
 ): Promise<ReadonlyMap<string, readonly number[]>> {
   if (sensorIds.length === 0) return new Map();
-  const parts = inSegments(
+  const [hours = sql`false`, recent = sql`false`] = inSegments(
     segmentsOf(range, [60]),
     sql`sensor_id = ANY (${sql.param(sensorIds)}::uuid[]) AND source = ${source.COUNTED} AND vehicles > 0`,
-  ).map((condition) => sql`SELECT sensor_id, slot FROM ${BINS} AS bins WHERE ${condition}`);
-  // Plan: the unique index of traffic_bins for hours.
+  );
+  // Plan: the unique index of traffic_bins for hours. A year is 8,760 rows, which are sorted here.
   const { rows } = await db.execute<{ sensor_id: string; hours: string }>(sql`
-    SELECT sensor_id, array_agg(hour ORDER BY hour)::text AS hours FROM (
-      SELECT DISTINCT sensor_id, date_part('epoch', date_trunc('hour', slot, 'UTC'))::bigint AS hour
-      FROM (${sql.join(parts, sql` UNION ALL `)}) AS counted
+    SELECT sensor_id, array_agg(date_part('epoch', slot)::bigint)::text AS hours FROM (
+      SELECT sensor_id, slot FROM ${BINS} AS bins WHERE ${hours}
+      UNION ALL SELECT sensor_id, date_bin('1 hour', slot, ${ORIGIN}) FROM ${BINS} AS bins WHERE ${recent}
+      UNION ALL SELECT sensor_id, ${HOUR} FROM traffic_periods
+      WHERE sensor_id = ANY (${sql.param(sensorIds)}::uuid[]) AND ${crossing(60)} AND ${HAS_VEHICLES}
+        AND start >= ${moment(range.from)} AND start < ${moment(range.until)}
     ) AS counted GROUP BY 1`);
   return new Map(
-    rows.map(({ sensor_id, hours }) => [sensor_id, numbersOf(hours).map((seconds) => seconds * 1_000)]),
+    rows.map((row) => {
+      const counted = new Set(numbersOf(row.hours));
+      return [row.sensor_id, [...counted].sort((a, b) => a - b).map((seconds) => seconds * 1_000)];
+    }),
   );
 }
 
@@ -50,7 +63,7 @@ export async function readPeriodEdges(
         (extract(epoch FROM max(start + make_interval(secs => seconds))) * 1000)::float8 AS last
       FROM traffic_periods
       WHERE sensor_id = ${sensorId}::uuid AND start >= hour AND start < hour + interval '1 hour'
-        AND (content ->> 'volume')::bigint > 0 AND content ->> 'status' <> 'FAULT'
+        AND ${HAS_VEHICLES}
     ) AS edges ORDER BY n`);
   return rows;
 }
@@ -72,13 +85,21 @@ export async function findNearestHour(
     side === 'before'
       ? [sql`slot < ${moment(time)}`, sql`slot DESC`]
       : [sql`slot >= ${moment(time)}`, sql`slot`];
-  // Plan: the unique index of traffic_bins for hours, from that time on.
+  // Plan: the unique index of traffic_bins for hours, and traffic_periods_across_hours, from that time on.
   const { rows } = await db.execute<{ hour: number; first: number | null; last: number | null }>(sql`
     SELECT (extract(epoch FROM slot) * 1000)::float8 AS hour, (extract(epoch FROM first_at) * 1000)::float8 AS first,
       (extract(epoch FROM last_at) * 1000)::float8 AS last
-    FROM traffic_bins
-    WHERE minutes = 60 AND sensor_id = ${sensorId}::uuid AND ${bound} AND (vehicles > 0 OR first_at IS NOT NULL)
-    ORDER BY ${order} LIMIT 1`);
+    FROM (
+      (
+        SELECT slot, first_at, last_at FROM traffic_bins
+        WHERE minutes = 60 AND sensor_id = ${sensorId}::uuid AND ${bound} AND (vehicles > 0 OR first_at IS NOT NULL)
+        ORDER BY ${order} LIMIT 1
+      ) UNION ALL (
+        SELECT ${HOUR}, NULL, NULL FROM (SELECT start AS slot, * FROM traffic_periods) AS period
+        WHERE sensor_id = ${sensorId}::uuid AND ${crossing(60)} AND ${HAS_VEHICLES} AND ${bound}
+        ORDER BY ${order} LIMIT 1
+      )
+    ) AS seen ORDER BY ${order} LIMIT 1`);
   return rows[0] ?? null;
 }
 

@@ -102,16 +102,23 @@ export class Rejected {
     return this.#bySensor.size === 0;
   }
 
-  /** The times at which counts must be divided, so that none is rejected in part. */
+  /** The times at which counts must be divided, in order, so that none is rejected in part. */
   get cuts(): number[] {
-    return [...this.#bySensor.values()].flatMap(({ counts }) =>
+    const ends = [...this.#bySensor.values()].flatMap(({ counts }) =>
       counts.flatMap(({ from, until }) => [from, until]),
     );
+    return [...new Set(ends)].sort((a, b) => a - b);
   }
 
   /** Whether what a sensor counted in the slot from a time does not count. */
   hasCounts(sensorId: string, slot: number): boolean {
     return isWithin(this.#bySensor.get(sensorId)?.counts, slot);
+  }
+
+  /** The parts of a time whose counts of a sensor count. */
+  keptWithin(sensorId: string, time: Interval): Interval[] {
+    const spans = this.#bySensor.get(sensorId)?.counts ?? [];
+    return spans.reduce<Spans>(withoutSpan, [{ from: time.from, until: time.until }]).slice();
   }
 
   /** The covered time of a sensor in each slot, without what is rejected. @param from the start of the first slot */

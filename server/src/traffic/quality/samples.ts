@@ -4,7 +4,7 @@ import { laneOfText } from '../../events/passage-columns.ts';
 import type { Database } from '../../platform/database/pool.ts';
 import { type Executor, inTransaction, type Transaction } from '../../platform/database/transaction.ts';
 import { type History, heldAt } from '../../platform/history.ts';
-import { dayBounds, type Interval, type LocalDay, localDays } from '../../platform/time.ts';
+import { atHour, dayBounds, type Interval, type LocalDay, localDays } from '../../platform/time.ts';
 import { source } from '../passed-store.ts';
 import { getPlace } from '../places-store.ts';
 import { readSensors, readSensorsById } from '../presence-store.ts';
@@ -78,7 +78,8 @@ export async function judgeSamples(
       for (const channel of channels) {
         add(judgeChannel(channel, day, sensor.surroundings), day);
         const few = day.until <= now ? judgeNumber(channel, day, zone) : [];
-        if (few.length > 0 && (await hasSamplesAround(db, sensor.sensorId, judgedHours(day)))) add(few, day);
+        if (few.length > 0 && (await hasSamplesAround(db, sensor.sensorId, judgedHours(day, zone))))
+          add(few, day);
       }
   }
   return found;
@@ -164,9 +165,9 @@ function judgeNumber(
   return first ? fewSamples(samplesOf(lane, own), day, zone, (first.end - first.start) / 1_000) : [];
 }
 
-function judgedHours({ from }: LocalDay): Interval {
-  const { judgedHours: hours } = THRESHOLDS;
-  return { from: from + hours.from * HOUR_MS, until: from + hours.until * HOUR_MS };
+function judgedHours({ day }: LocalDay, zone: string): Interval {
+  const { from, until } = THRESHOLDS.judgedHours;
+  return { from: atHour(day, from, zone), until: atHour(day, until, zone) };
 }
 
 function oddLengthFlag(span: Interval, length: number): Flag {

@@ -1,6 +1,7 @@
 import { DAY_MS, HOUR_MS } from '@gantry/contract/durations';
 import type { Executor } from '../../platform/database/transaction.ts';
 import type { Interval, LocalDay } from '../../platform/time.ts';
+import { groupsBy } from '../assigned.ts';
 import { source } from '../passed-store.ts';
 import type { LimitedPlace } from '../places-store.ts';
 import { type KnownSensor, readBrokenSpans } from '../presence-store.ts';
@@ -40,6 +41,16 @@ export interface Excluding {
   readonly zone: string;
   /** Whether a long time without a vehicle is not believed (R1). Otherwise it is known as long as the sensor works. */
   readonly isSilenceJudged?: boolean;
+  /** Whether days that are not judged yet count as they were sent. Otherwise readers judge some of them. */
+  readonly isSentKept?: boolean;
+}
+
+/**
+ * How figures leave out rejected data in which a long time without a vehicle is as known as the status of the sensor says: on a
+ * quiet road it is usual, and nothing was counted in it that would have to be left out.
+ */
+export function asKnown(zone: string): Excluding {
+  return { zone, isSilenceJudged: false };
 }
 
 /** What is read of the sensors of a place. */
@@ -59,27 +70,18 @@ export async function readVerdicts(
   sensors: readonly KnownSensor[],
   asked: Asked,
 ): Promise<Verdicts> {
-  const { range, now } = asked;
+  const { range } = asked;
   const ids = sensors.map(({ sensorId }) => sensorId);
   const [found, reviews, broken, silent] = await Promise.all([
     readSampleFlags(db, place, sensors, asked),
-    readReviews(db, place, ids, range),
-    readBrokenSpans(db, ids, range),
+    readReviews(db, [place.id, place.locationId ?? place.id, ...ids], range),
+    readBroken(db, ids, asked),
     asked.excluding.isSilenceJudged === false ? [] : readSilent(db, sensors, asked),
   ]);
   const flags = [
     ...found.flags,
     ...silent.filter(({ from, until }) => from < range.until && until > range.from),
-    ...broken.map(({ sensorId, status, from, until }) => ({
-      rule: 'R17' as const,
-      severity: SEVERITIES.R17,
-      sensorId,
-      from,
-      until: Math.min(until, now),
-      value: null,
-      threshold: null,
-      note: status,
-    })),
+    ...broken,
   ];
   return {
     flags,
@@ -87,6 +89,56 @@ export async function readVerdicts(
     rejected: rejectedOf(place, sensors, flags, reviews),
     unjudgedDays: found.unjudgedDays,
   };
+}
+
+/**
+ * What is rejected of the data of locations, by their ids, as `readVerdicts` finds it without R1 and as long as days that are not judged count as they
+ * were sent.
+ * @param locations their sensors
+ */
+export async function readRejected(
+  db: Executor,
+  locations: ReadonlyMap<string, readonly KnownSensor[]>,
+  range: Interval,
+  now: number,
+): Promise<ReadonlyMap<string, Rejected>> {
+  const ids = [...new Set([...locations.values()].flat().map(({ sensorId }) => sensorId))];
+  const past = { from: range.from, until: Math.max(range.from, Math.min(range.until, now)) };
+  const [stored, reviews, broken] = await Promise.all([
+    readFlags(db, ids, past),
+    readReviews(db, [...locations.keys(), ...ids], past),
+    readBroken(db, ids, { range: past, now }),
+  ]);
+  const flags = groupsBy([...stored, ...broken], ({ sensorId }) => sensorId);
+  const decided = groupsBy(reviews, ({ placeId }) => placeId);
+  return new Map(
+    [...locations].map(([id, sensors]) => {
+      const ofSensors = sensors.map(({ sensorId }) => sensorId);
+      const own = ofSensors.flatMap((each) => flags.get(each) ?? []);
+      const about = [id, ...ofSensors].flatMap((each) => decided.get(each) ?? []);
+      about.sort((a, b) => Number(a.id) - Number(b.id));
+      return [id, rejectedOf({ kind: 'location', id }, sensors, own, about)];
+    }),
+  );
+}
+
+/** R17. */
+async function readBroken(
+  db: Executor,
+  ids: readonly string[],
+  { range, now }: Pick<Asked, 'range' | 'now'>,
+): Promise<SensorFlag[]> {
+  const spans = await readBrokenSpans(db, ids, range);
+  return spans.map(({ sensorId, status, from, until }) => ({
+    rule: 'R17',
+    severity: SEVERITIES.R17,
+    sensorId,
+    from,
+    until: Math.min(until, now),
+    value: null,
+    threshold: null,
+    note: status,
+  }));
 }
 
 /** R1. */
@@ -126,7 +178,7 @@ async function readSampleFlags(
   db: Executor,
   place: LimitedPlace,
   sensors: readonly KnownSensor[],
-  { range, now, surroundings, excluding: { zone } }: Asked,
+  { range, now, surroundings, excluding: { zone, isSentKept = false } }: Asked,
 ): Promise<{ flags: SensorFlag[]; unjudgedDays: number }> {
   const ids = sensors.map(({ sensorId }) => sensorId);
   const single = sensors.filter((sensor) => sensor.source !== source.COUNTED).map(({ sensorId }) => sensorId);
@@ -134,7 +186,7 @@ async function readSampleFlags(
   const near = { from: range.from - 3 * DAY_MS, until: range.until };
   const [stored, unjudged] = await Promise.all([
     readFlags(db, ids, range),
-    readUnjudged(db, ids, single, near),
+    isSentKept ? [] : readUnjudged(db, ids, single, near),
   ]);
   if (unjudged.length === 0) return { flags: stored, unjudgedDays: 0 };
   const flags: FoundFlag[] = [...stored];

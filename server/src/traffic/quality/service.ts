@@ -15,13 +15,13 @@ import { recordActivity } from '../../activity/store.ts';
 import type { ActorContext } from '../../platform/context.ts';
 import { inTransaction } from '../../platform/database/transaction.ts';
 import { invalidInput } from '../../platform/error.ts';
-import { dayBounds, type Interval, localDays, requireRange } from '../../platform/time.ts';
+import { dayBounds, type Interval, localDays, monthOf, requireRange } from '../../platform/time.ts';
 import { listDowntimes } from '../../sensors/status-store.ts';
 import { madt, monthsOf } from '../annual.ts';
 import { type Bin, type Cell, coveredOf, isMotor, roundTo } from '../bin.ts';
 import { daysOfPlace, holidaysOf } from '../calendar.ts';
 import { dayVolume } from '../daily.ts';
-import { type Parts, readTraffic, segmentsWithin, type Traffic } from '../figures.ts';
+import { inIntervals, type Parts, readTraffic, type Traffic } from '../figures.ts';
 import { binsByDay } from '../local-hours.ts';
 import { findNames } from '../outages-store.ts';
 import { getPlace, type LimitedPlace } from '../places-store.ts';
@@ -50,13 +50,13 @@ export async function getDataQuality(parts: Parts, input: DataQualityInput): Pro
   const days = dayBounds(range, zone);
   const whole = { from: days[0] ?? range.from, until: days.at(-1) ?? range.until };
   const bounds = localBounds(whole, 60, zone);
-  const kept = await readTraffic(db, place, segmentsWithin(place, bounds), {
+  const kept = await readTraffic(db, place, inIntervals(place, bounds), {
     now,
     detail: 'sums',
     excluding: { zone },
   });
   const bins = kept.binsOf(bounds);
-  const gaps = await findGaps(db, place, kept, bins, { zone, now });
+  const gaps = await findGaps(db, { place, traffic: kept, hours: bins, areWhole: true }, { zone, now });
   const flags: AnyFlag[] = [
     ...kept.verdicts.flags,
     ...ofPlace([
@@ -107,7 +107,7 @@ async function findOddDays(
     zone,
   );
   const now = clock.now();
-  const traffic = await readTraffic(db, place, segmentsWithin(place, bounds), { now, detail: 'kinds' });
+  const traffic = await readTraffic(db, place, inIntervals(place, bounds), { now, detail: 'kinds' });
   const { lanes } = (await readSurroundings(db, place, Math.min(range.until, now))).whole;
   const holidays = await holidaysOf(db, place, { from, until: range.until }, zone);
   return judgeDays(traffic.binsOf(bounds), zone, { from: range.from, lanes: lanes ?? 1, holidays });
@@ -124,30 +124,26 @@ async function findChangedMonths(
 ): Promise<Flag[]> {
   const { timezone: zone } = settings.current();
   const now = clock.now();
-  const averageOf = async (start: DateTime): Promise<number | null> => {
-    const bounds = localBounds(
-      { from: start.toMillis(), until: start.plus({ months: 1 }).toMillis() },
-      60,
-      zone,
-    );
-    const traffic = await readTraffic(db, place, segmentsWithin(place, bounds), {
+  const averageOf = async (year: number, month: number): Promise<number | null> => {
+    const bounds = localBounds(monthOf(year, month, zone), 60, zone);
+    const traffic = await readTraffic(db, place, inIntervals(place, bounds), {
       now,
       detail: 'sums',
       excluding: { zone },
     });
-    const month = monthsOf(traffic.binsOf(bounds), start.year, zone)[start.month - 1];
-    return month ? madt(month) : null;
+    const found = monthsOf(traffic.binsOf(bounds), year, zone)[month - 1];
+    return found ? madt(found) : null;
   };
   const flags: Flag[] = [];
-  let start = DateTime.fromMillis(range.from, { zone }).startOf('month');
-  for (; start.toMillis() < range.until; start = start.plus({ months: 1 })) {
-    const month = { from: start.toMillis(), until: start.plus({ months: 1 }).toMillis() };
-    if (month.until > now) break;
-    const before = await averageOf(start.minus({ years: 1 }));
-    const average = before === null ? null : await averageOf(start);
-    if (before !== null && average !== null) flags.push(...changedMonth(month, average, before));
+  let { year, month } = DateTime.fromMillis(range.from, { zone });
+  for (;;) {
+    const span = monthOf(year, month, zone);
+    if (span.from >= range.until || span.until > now) return flags;
+    const before = await averageOf(year - 1, month);
+    const average = before === null ? null : await averageOf(year, month);
+    if (before !== null && average !== null) flags.push(...changedMonth(span, average, before));
+    [year, month] = month === 12 ? [year + 1, 1] : [year, month + 1];
   }
-  return flags;
 }
 
 /** R17: when the service was down. What arrived later counts, so nothing is rejected. */
@@ -191,7 +187,7 @@ async function readVerifiedDays(
   if (assigned.length === 0) return [];
   const read = async (isVerified: boolean): Promise<Bin[]> =>
     (
-      await readTraffic(db, { ...place, isVerified }, segmentsWithin(place, days), {
+      await readTraffic(db, { ...place, isVerified }, inIntervals(place, days), {
         now: clock.now(),
         detail: 'kinds',
       })

@@ -216,17 +216,16 @@ export interface StoredReview extends Interval {
 const REVIEW = sql`id::text AS id, place_kind AS "placeKind", place_id AS "placeId", ${milliseconds('since')} AS from,
   ${milliseconds('until')} AS until, decision, reason, user_id AS "userId", at`;
 
-/** The decisions about a place, its location and some sensors that concern a range, in the order in which they were made. */
+/** The decisions about some places and sensors that concern a range, in the order in which they were made. */
 export async function readReviews(
   db: Executor,
-  { id, locationId = id }: Pick<Place, 'id' | 'locationId'>,
-  sensorIds: readonly string[],
+  ids: readonly string[],
   { from, until }: Interval,
 ): Promise<StoredReview[]> {
   // Plan: traffic_reviews_of_place.
   const { rows } = await db.execute<StoredReview & Record<string, unknown>>(sql`
     SELECT ${REVIEW} FROM traffic_reviews
-    WHERE place_id = ANY (${sql.param([...new Set([id, locationId, ...sensorIds])])}::uuid[])
+    WHERE place_id = ANY (${sql.param([...new Set(ids)])}::uuid[])
       AND since < ${moment(until)} AND until > ${moment(from)}
     ORDER BY traffic_reviews.id`);
   return rows;

@@ -17,6 +17,7 @@ import {
 } from '../../../shared/chart/parts.ts';
 import { tooltipOf } from '../../../shared/chart/tooltip.ts';
 import { useCellText } from '../../../shared/chart/use-cell-text.ts';
+import { useSpan } from '../../../shared/chart/use-zone-note.ts';
 import type { ChartTable } from '../../../shared/csv/csv.ts';
 import type { DayRange } from '../../../shared/range/days.ts';
 import { service } from '../../../shared/service/service.ts';
@@ -122,14 +123,13 @@ function DaysCard({ volumes, name, days }: CardProps) {
   const { excluded, adt } = volumes;
   const table = useDaysTable(volumes);
   const draw = useDraw(volumes, table);
+  const [from, until] = useSpan(days);
   return (
     <ChartCard
       title={t('daily.title', { days: `\u2068${days.startDate} – ${days.endDate}\u2069` })}
       subject={name}
       n={t('nCompleteDays', { count: adt.n })}
-      from={new Date(days.startDate)}
-      until={new Date(`${days.endDate}T23:59:59Z`)}
-      {...{ table, draw }}
+      {...{ from, until, table, draw }}
     >
       {excluded.length > 0 && (
         <div>

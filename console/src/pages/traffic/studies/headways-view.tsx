@@ -3,7 +3,7 @@ import { keepPreviousData, useQuery } from '@tanstack/react-query';
 import { useTranslation } from 'react-i18next';
 import { CardFrame } from '../../../shared/chart/card-frame.tsx';
 import { GAP } from '../../../shared/chart/use-cell-text.ts';
-import { useZoneNote } from '../../../shared/chart/use-zone-note.ts';
+import { useZoneOfDays } from '../../../shared/chart/use-zone-note.ts';
 import type { ChartTable } from '../../../shared/csv/csv.ts';
 import { service } from '../../../shared/service/service.ts';
 import { useServiceTime } from '../../../shared/time/use-time.ts';
@@ -93,7 +93,7 @@ function LanesCard({ choice, lanes, n }: { choice: HeadwaysChoice; lanes: readon
   const { number, share } = useNumbers();
   const { place, days } = choice;
   const name = usePlaceName(place);
-  const zone = useZoneNote(new Date(days.startDate), new Date(`${days.endDate}T23:59:59Z`));
+  const zone = useZoneOfDays(days);
   const textOf = ({ direction, lane }: Lane) =>
     [
       direction === undefined ? null : String(direction),

@@ -3,7 +3,7 @@ import { useMemo } from 'react';
 import { useTranslation } from 'react-i18next';
 import { CardFrame } from '../../../shared/chart/card-frame.tsx';
 import { useCellText } from '../../../shared/chart/use-cell-text.ts';
-import { useZoneNote } from '../../../shared/chart/use-zone-note.ts';
+import { useZoneOfDays } from '../../../shared/chart/use-zone-note.ts';
 import type { ChartColumn, ChartTable } from '../../../shared/csv/csv.ts';
 import type { DayRange } from '../../../shared/range/days.ts';
 import { useServiceTime } from '../../../shared/time/use-time.ts';
@@ -30,7 +30,7 @@ export function PeakHoursCard({ place, days, day, peaks, onChooseDay }: PeakHour
   const textOf = useCellText();
   const { number } = useNumbers();
   const table = usePeakTable(peaks);
-  const zone = useZoneNote(new Date(days.startDate), new Date(`${days.endDate}T23:59:59Z`));
+  const zone = useZoneOfDays(days);
   const { columns, rows } = table;
   return (
     <CardFrame

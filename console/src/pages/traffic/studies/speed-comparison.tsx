@@ -11,7 +11,7 @@ import type { Look } from '../../../shared/chart/look.ts';
 import { categoryAxis, grid, legend, line, marks, valueAxis } from '../../../shared/chart/parts.ts';
 import { tooltipOf } from '../../../shared/chart/tooltip.ts';
 import { GAP, useCellText } from '../../../shared/chart/use-cell-text.ts';
-import { useZoneNote } from '../../../shared/chart/use-zone-note.ts';
+import { useSpan, useZoneNote } from '../../../shared/chart/use-zone-note.ts';
 import type { Cell, ChartTable } from '../../../shared/csv/csv.ts';
 import { service } from '../../../shared/service/service.ts';
 import { useServiceTime } from '../../../shared/time/use-time.ts';
@@ -50,15 +50,11 @@ export function SpeedComparison({ before, after, units, today }: SpeedComparison
   ] as const;
   const isOver = before.days.endDate < today && after.days.endDate < today;
   const subject = nameBefore === nameAfter ? nameAfter : `${nameBefore} / ${nameAfter}`;
-  const [from, until] = [before, after]
+  const [first = before.days, last = after.days] = [before, after]
     .map(({ days }) => days)
     .sort((a, b) => (a.startDate < b.startDate ? -1 : 1));
-  const card = {
-    subject,
-    from: new Date(from?.startDate ?? 0),
-    until: new Date(`${until?.endDate ?? today}T23:59:59Z`),
-    facts,
-  };
+  const [from, until] = useSpan({ startDate: first.startDate, endDate: last.endDate });
+  const card = { subject, from, until, facts };
   return (
     <Loaded queries={[compared]}>
       {() => {

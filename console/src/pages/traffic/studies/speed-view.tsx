@@ -1,6 +1,7 @@
 import type { SpeedStudyOfPlace } from '@gantry/contract/figures';
 import { keepPreviousData, skipToken, useQuery } from '@tanstack/react-query';
 import { useTranslation } from 'react-i18next';
+import { useSpan } from '../../../shared/chart/use-zone-note.ts';
 import { service } from '../../../shared/service/service.ts';
 import { useServiceTime } from '../../../shared/time/use-time.ts';
 import { Empty } from '../../../ui/empty.tsx';
@@ -25,6 +26,7 @@ export function SpeedView({ choice }: { readonly choice: SpeedChoice }) {
   });
   const name = usePlaceName(choice.place);
   const subject = useStudySubject(choice);
+  const [from, until] = useSpan(choice.days);
   if (input === null)
     return (
       <Empty icon="high" title={t('speed.badClasses')}>
@@ -41,8 +43,7 @@ export function SpeedView({ choice }: { readonly choice: SpeedChoice }) {
               {t('speed.noneText')}
             </Empty>
           );
-        const [first, last] = [new Date(choice.days.startDate), new Date(`${choice.days.endDate}T23:59:59Z`)];
-        const card = { study: study.data, subject: name, from: first, until: last };
+        const card = { study: study.data, subject: name, from, until };
         return (
           <>
             <SpeedTiles study={study.data} subject={subject} />

@@ -2,7 +2,7 @@ import { type ReactNode, useMemo } from 'react';
 import { useTranslation } from 'react-i18next';
 import { CardFrame } from '../../../../shared/chart/card-frame.tsx';
 import { useCellText } from '../../../../shared/chart/use-cell-text.ts';
-import { useZoneNote } from '../../../../shared/chart/use-zone-note.ts';
+import { useZoneOfDays } from '../../../../shared/chart/use-zone-note.ts';
 import type { Cell, ChartColumn, ChartTable } from '../../../../shared/csv/csv.ts';
 import { ScrolledTable } from '../../../../ui/scrolled-table.tsx';
 import {
@@ -39,7 +39,7 @@ export function MovementsCard({ title, choice, peak, figures, drawing }: Movemen
       {...{ title, table }}
       subject={name}
       n={traffic('vehicles', { count: figures.volume })}
-      zone={useZoneOfDays(choice)}
+      zone={useZoneOfDays(choice.days)}
     >
       <div className="grid min-w-0 items-start gap-4 2xl:grid-cols-[minmax(0,1fr)_minmax(0,1fr)]">
         <div className="min-w-0">
@@ -89,15 +89,11 @@ export function LegsCard({ choice, figures, all, part }: LegsCardProps) {
       {...{ title, table }}
       subject={name}
       n={traffic('vehicles', { count: figures.volume })}
-      zone={useZoneOfDays(choice)}
+      zone={useZoneOfDays(choice.days)}
     >
       <FigureTable label={title} table={table} />
     </CardFrame>
   );
-}
-
-function useZoneOfDays({ days }: NamedChoice) {
-  return useZoneNote(new Date(days.startDate), new Date(`${days.endDate}T23:59:59Z`));
 }
 
 interface FigureTableProps {

@@ -28,7 +28,7 @@ export function PartSwitch({ part, parts, days, day, peaks, choosePart }: PartSw
           onClick={() => choosePart(each)}
           className={classes(
             'min-h-8 rounded-md border border-line-strong px-3 pointer-coarse:min-h-11',
-            each === part ? 'bg-selected font-medium' : 'bg-raised hover:bg-hover',
+            each === part ? 'bg-selected font-medium' : 'bg-raised hover:bg-hover print:hidden',
           )}
         >
           {textOf(each)}

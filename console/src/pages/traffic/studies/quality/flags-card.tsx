@@ -2,7 +2,7 @@ import type { DataQualityOfPlace, QualityFlag, Severity } from '@gantry/contract
 import { useState } from 'react';
 import { useTranslation } from 'react-i18next';
 import { CardFrame } from '../../../../shared/chart/card-frame.tsx';
-import { useZoneNote } from '../../../../shared/chart/use-zone-note.ts';
+import { useZoneOfDays } from '../../../../shared/chart/use-zone-note.ts';
 import type { DayRange } from '../../../../shared/range/days.ts';
 import { useMay } from '../../../../shared/session/session.ts';
 import { useServiceTime } from '../../../../shared/time/use-time.ts';
@@ -43,7 +43,7 @@ export function FlagsCard({ place, days, severity, day, quality, onChange }: Fla
   );
   const shown = flags.slice(0, SHOWN);
   const title = day ? t('quality.flagsOfDay', { day: `\u2068${day}\u2069` }) : t('quality.flags');
-  const zone = useZoneNote(new Date(days.startDate), new Date(`${days.endDate}T23:59:59Z`));
+  const zone = useZoneOfDays(days);
   const table = useFlagTable(flags);
   const decide = ({ sensorId, from, until }: QualityFlag) =>
     setReviewed({ place: sensorId === null ? place : { sensorId }, from, until });

@@ -3,7 +3,7 @@ import { Link } from '@tanstack/react-router';
 import { useState } from 'react';
 import { useTranslation } from 'react-i18next';
 import { CardFrame } from '../../../../shared/chart/card-frame.tsx';
-import { useZoneNote } from '../../../../shared/chart/use-zone-note.ts';
+import { useZoneOfDays } from '../../../../shared/chart/use-zone-note.ts';
 import type { DayRange } from '../../../../shared/range/days.ts';
 import { service } from '../../../../shared/service/service.ts';
 import { Button } from '../../../../ui/button.tsx';
@@ -64,7 +64,7 @@ function LocationsCard({ days, onChange }: NetworkQualityProps) {
   });
   const known = all.map(({ id, name }, at) => ({ id, name, days: qualities[at]?.data?.days }));
   const dates = known.find((each) => each.days)?.days?.map(({ date }) => date) ?? [];
-  const zone = useZoneNote(new Date(days.startDate), new Date(`${days.endDate}T23:59:59Z`));
+  const zone = useZoneOfDays(days);
   const table = useDayTable(known.map(({ name, days: of }) => ({ name, days: of ?? [] })));
   const title = t('quality.days', { days: `\u2068${days.startDate} – ${days.endDate}\u2069` });
   if (all.length === 0) return null;

@@ -3,7 +3,7 @@ import { keepPreviousData, useQuery } from '@tanstack/react-query';
 import { Link } from '@tanstack/react-router';
 import { useTranslation } from 'react-i18next';
 import { CardFrame } from '../../../../shared/chart/card-frame.tsx';
-import { useZoneNote } from '../../../../shared/chart/use-zone-note.ts';
+import { useZoneOfDays } from '../../../../shared/chart/use-zone-note.ts';
 import type { DayRange } from '../../../../shared/range/days.ts';
 import { Failure } from '../../../../shared/service/failure.tsx';
 import { service } from '../../../../shared/service/service.ts';
@@ -36,7 +36,7 @@ export function OutagesCard({ place, days }: OutagesCardProps) {
     staleTime: 60_000,
   });
   const outages = query.data?.outages ?? [];
-  const zone = useZoneNote(new Date(days.startDate), new Date(`${days.endDate}T23:59:59Z`));
+  const zone = useZoneOfDays(days);
   const table = useOutageTable(outages);
   const title = t(place ? 'quality.outages' : 'quality.notWorking');
   if (query.error) return <Failure error={query.error} onRetry={() => void query.refetch()} />;

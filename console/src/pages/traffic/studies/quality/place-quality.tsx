@@ -2,7 +2,7 @@ import type { DataQualityOfPlace, Severity } from '@gantry/contract/quality';
 import { keepPreviousData, useQueries, useQuery } from '@tanstack/react-query';
 import { useTranslation } from 'react-i18next';
 import { CardFrame } from '../../../../shared/chart/card-frame.tsx';
-import { useZoneNote } from '../../../../shared/chart/use-zone-note.ts';
+import { useZoneOfDays } from '../../../../shared/chart/use-zone-note.ts';
 import type { DayRange } from '../../../../shared/range/days.ts';
 import { service } from '../../../../shared/service/service.ts';
 import type { Place } from '../../comparison.ts';
@@ -93,7 +93,7 @@ function DaysCard({ place, days, day, quality, onChange }: DaysCardProps) {
     { name, days: quality.days },
     ...all.map((sensor, at) => ({ name: sensor.name, days: ofSensors[at]?.data?.days ?? [] })),
   ]);
-  const zone = useZoneNote(new Date(days.startDate), new Date(`${days.endDate}T23:59:59Z`));
+  const zone = useZoneOfDays(days);
   return (
     <CardFrame {...{ title, table, zone }} subject={name} n={t('nDays', { count: quality.days.length })}>
       <DayMap

@@ -3,7 +3,7 @@ import { useQueryClient } from '@tanstack/react-query';
 import { useState } from 'react';
 import { useTranslation } from 'react-i18next';
 import { CardFrame } from '../../../../shared/chart/card-frame.tsx';
-import { useZoneNote } from '../../../../shared/chart/use-zone-note.ts';
+import { useZoneOfDays } from '../../../../shared/chart/use-zone-note.ts';
 import { FormDateField } from '../../../../shared/form/date-field.tsx';
 import { useForm } from '../../../../shared/form/form.ts';
 import { FormDialog } from '../../../../shared/form/form-dialog.tsx';
@@ -155,7 +155,7 @@ export function DecisionsCard({ title, place, days, reviews }: DecisionsCardProp
   const { t } = useTranslation('studies');
   const name = usePlaceName(place);
   const [reviewed, setReviewed] = useState<Reviewed | null>(null);
-  const zone = useZoneNote(new Date(days.startDate), new Date(`${days.endDate}T23:59:59Z`));
+  const zone = useZoneOfDays(days);
   const table = useDecisionTable(reviews);
   const decideAnew = ({ locationId, sensorId, from, until }: DataReview) => {
     const about = placeOf({ locationId, sensorId });

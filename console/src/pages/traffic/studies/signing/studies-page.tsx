@@ -155,7 +155,7 @@ function useStudyColumns(): readonly Column<Study>[] {
               to="/traffic/studies/$studyId"
               params={{ studyId: study.id }}
               search={{}}
-              className="hover:underline"
+              className="one-line block py-0! leading-tight! hover:underline"
             >
               <bdi>{study.title}</bdi>
             </Link>
