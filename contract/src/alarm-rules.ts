@@ -87,7 +87,12 @@ export const alarmCondition = z.discriminatedUnion('source', [
       .describe(
         'What the threshold is: a number in the unit of the measure, or a share of the speed limit or of the usual value at this hour of the week (mean of four weeks).',
       ),
-    minutes: z.int().min(1).max(MAX_TRAFFIC_MINUTES).default(5).describe('The figures of so many minutes.'),
+    minutes: z
+      .int()
+      .min(1)
+      .max(MAX_TRAFFIC_MINUTES)
+      .default(5)
+      .describe('The figures of so many minutes. Sensors that send counts of intervals have none.'),
     per: z.enum(['LOCATION', 'SENSOR']).default('LOCATION'),
   }),
   z.strictObject({
@@ -103,7 +108,9 @@ export const alarmCondition = z.discriminatedUnion('source', [
     types: z.array(z.enum(incidentTypes)).max(incidentTypes.length).default([]).describe('[]: all.'),
     lacking: z
       .enum(['ACKNOWLEDGEMENT', 'OWNER'])
-      .describe('ACKNOWLEDGEMENT: it is OPEN. OWNER: nobody is assigned, and it is not resolved.'),
+      .describe(
+        'ACKNOWLEDGEMENT: it is OPEN. OWNER: no active user is assigned, and it is neither resolved nor that of planned works in force.',
+      ),
   }),
   z.strictObject({
     source: z.literal('HIT'),
@@ -119,7 +126,14 @@ export const alarmCondition = z.discriminatedUnion('source', [
   }),
   z.strictObject({
     source: z.literal('CERTIFICATE'),
-    days: z.int().min(1).max(365).default(30).describe('It expires within so many days.'),
+    days: z
+      .int()
+      .min(1)
+      .max(365)
+      .default(30)
+      .describe(
+        'The last certificate of a kind of a sensor ends within so many days, or has ended. The alarm ends when another one covers the time.',
+      ),
   }),
   z.strictObject({
     source: z.literal('INTAKE'),
@@ -136,7 +150,7 @@ export const alarmCondition = z.discriminatedUnion('source', [
     part: z
       .enum(systemParts)
       .describe(
-        'DISK: free space of the data folder, in %. BACKUP: age of the last complete one, in hours. CLOCK: how far the clock of the service is from that of the database, in seconds. WEBHOOKS: number of deliveries that were given up. CHANNEL: number of channels that fail. DUTY: number of rotas on which nobody is on duty who should be told of an alarm that nobody acknowledged. HANDOVER: for how long a hand-over has not been accepted, in minutes. SEAL: number of broken seals.',
+        'DISK: free space of the data folder, in %. BACKUP: age of the last complete one, in hours. CLOCK: how far the clock of the service is from that of the database, in seconds. WEBHOOKS: number of deliveries that were given up. CHANNEL: number of channels that fail. DUTY: number of rotas on which nobody is on duty who should be told of an alarm that nobody acknowledged. HANDOVER: for how long a hand-over has not been accepted, in minutes. SEAL: number of differences that the last check of seals found.',
       ),
     threshold: z
       .number()
@@ -148,17 +162,6 @@ export const alarmCondition = z.discriminatedUnion('source', [
 ]);
 export type AlarmCondition = z.infer<typeof alarmCondition>;
 export type ConditionOf<Source extends AlarmSource> = Extract<AlarmCondition, { source: Source }>;
-
-/** Why rules with a condition cannot work in this version, as a sentence; null if they can. */
-export function unavailable(condition: AlarmCondition): string | null {
-  const what =
-    condition.source === 'CERTIFICATE'
-      ? 'Certificates'
-      : condition.source === 'SYSTEM' && condition.part === 'SEAL'
-        ? 'Seals'
-        : null;
-  return what && `${what} are not watched in this version: choose another condition`;
-}
 
 /** Which sensors and places a rule is about; [] for all. Sources without sensors have no scope. */
 export const alarmScope = z.strictObject({

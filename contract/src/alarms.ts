@@ -50,8 +50,11 @@ export const alarm = z.object({
   silencedBy: z.string().nullable().describe('The id of the silence because of which nobody is told.'),
   inhibitedBy: z
     .object({
-      cause: z.enum(['ALARM', 'SENSOR_NOT_WORKING', 'PLACE_NOT_WORKING']),
+      cause: z
+        .enum(['ALARM', 'MAINTENANCE', 'SENSOR_NOT_WORKING', 'PLACE_NOT_WORKING'])
+        .describe('MAINTENANCE: planned works with the sensor are in force.'),
       alarmId: z.string().nullable(),
+      worksId: z.string().nullable().optional().describe('Of MAINTENANCE: the works.'),
     })
     .nullable()
     .describe('The cause because of which nobody is told of this alarm.'),

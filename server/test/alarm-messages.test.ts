@@ -2,9 +2,11 @@ import { afterAll, expect, it } from 'vitest';
 import { eventually, sharedGantry } from './harness.ts';
 import { startMailServer } from './mail-server.ts';
 import { addContact } from './notices.ts';
+import { createShiftedTime } from './shifted-time.ts';
 
 // From a rule to a mail, and from its link back to the alarm.
 
+const time = createShiftedTime();
 const mail = await startMailServer();
 const gantry = await sharedGantry({
   config: {
@@ -12,7 +14,10 @@ const gantry = await sharedGantry({
     SMTP_FROM: 'Gantry <gantry@example.org>',
     PUBLIC_URL: 'https://gantry.example.org',
   },
-  overrides: { timings: { sweepNoticesMs: 50, evaluateAlarmsMs: 50, sweepSensorsMs: 600_000 } },
+  overrides: {
+    clock: time.sources,
+    timings: { sweepNoticesMs: 50, evaluateAlarmsMs: 50, sweepSensorsMs: 600_000 },
+  },
 });
 afterAll(() => mail[Symbol.asyncDispose]());
 const token = await gantry.tokenFor('ADMIN');
@@ -57,6 +62,9 @@ it('tells a user by mail, who acknowledges by the link, and tells that it is ove
   expect(await firing()).toMatchObject([{ acknowledgedBy: { id: userId } }]);
   expect((await fetch(`${gantry.url}${path}`, { method: 'POST' })).status).toBe(409);
   await gantry.pool.query(`UPDATE sensors SET status = 'ONLINE'`);
+  await eventually(firing, ({ length }) => length === 0);
+  // The interval of the group.
+  time.advance(10_000);
   await eventually(
     async () => mail.messages.length,
     (n) => n === 2,

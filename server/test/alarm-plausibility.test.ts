@@ -1,5 +1,7 @@
 import { HOUR_MS } from '@gantry/contract/durations';
 import { describe, expect, it } from 'vitest';
+import { gather, UsualHours } from '../src/alarms/gather.ts';
+import { resolveTime } from '../src/platform/time.ts';
 import { eventually, sharedGantry } from './harness.ts';
 import { createShiftedTime } from './shifted-time.ts';
 
@@ -11,12 +13,14 @@ if (time.now() % HOUR_MS > HOUR_MS - 1_200_000) time.advance(-600_000);
 const gantry = await sharedGantry({
   overrides: {
     clock: time.sources,
-    timings: { evaluateAlarmsMs: 50, sweepSensorsMs: 600_000 },
+    timings: { evaluateAlarmsMs: 50, rollUpTrafficMs: 50, writeContactsMs: 50, sweepSensorsMs: 600_000 },
     announce: async () => ({ recipients: 1 }),
   },
 });
 const admin = await gantry.tokenFor('ADMIN');
 const ask = (procedure: string, input?: unknown) => gantry.ok(procedure, input, { token: admin });
+// Counts are kept by hours of UTC, which are not whole hours here.
+await ask('system.timezone.updateTimezoneSettings', { timezone: 'Asia/Kolkata' });
 const WEEK_MS = 7 * 24 * HOUR_MS;
 const { id: locationId } = await ask('locations.create', { name: 'Bridge' });
 
@@ -38,6 +42,12 @@ const send = async ({ apiKey }: Sensor, times: readonly number[], fields: (n: nu
 };
 const detection = () => ({ eventType: 'VEHICLE_DETECTION' });
 const speed = (vehicleSpeed: number) => () => ({ eventType: 'SPEED_DETECTION', vehicleSpeed });
+/** Counts of whole hours of a detector. */
+const count = ({ apiKey }: Sensor, starts: readonly number[], volume: number) =>
+  gantry.ok('counts.ingest', {
+    apiKey,
+    periods: starts.map((start) => ({ start: new Date(start).toISOString(), seconds: 3_600, volume })),
+  });
 const every = (from: number, stepMs: number, count: number) =>
   Array.from({ length: count }, (_, n) => from + n * stepMs);
 const isCounted = (sensor: Sensor, hour: number) =>
@@ -67,12 +77,24 @@ const failing = async (check: string, expected: readonly Sensor[]) => {
 const thisHour = () => Math.floor(time.now() / HOUR_MS) * HOUR_MS;
 /** The last whole hour. */
 const lastHour = () => thisHour() - HOUR_MS;
+/** The last hour that was whole on local clocks, half an hour from those of UTC. */
+const localHour = () => Math.floor((time.now() - HOUR_MS / 2) / HOUR_MS) * HOUR_MS - HOUR_MS / 2;
 const weeksBefore = (at: number) => [1, 2, 3, 4].map((weeks) => at - weeks * WEEK_MS);
 
 describe('a sensor is found that', () => {
   it('is ONLINE and has seen no vehicle for longer than at this hour of the week, SILENT', async () => {
-    const [silent, seldom, busy] = [await addSensor(), await addSensor(), await addSensor()];
+    const [silent, seldom, busy, counter] = [
+      await addSensor(),
+      await addSensor(),
+      await addSensor(),
+      await addSensor(),
+    ];
     const now = time.now();
+    const hour = localHour();
+    for (const then of weeksBefore(hour)) await count(counter, every(then - 3 * HOUR_MS, HOUR_MS, 7), 9);
+    await count(counter, [hour - 7 * HOUR_MS], 9);
+    await count(counter, every(hour - 6 * HOUR_MS, HOUR_MS, 6), 0);
+    await setOnline(counter);
     for (const then of weeksBefore(now)) {
       await send(silent, every(then - 3 * HOUR_MS, HOUR_MS, 7), detection);
       // It sees nobody around this hour in other weeks either.
@@ -85,9 +107,31 @@ describe('a sensor is found that', () => {
       await setOnline(sensor);
       await isCounted(sensor, Math.floor((now - 7 * HOUR_MS) / HOUR_MS) * HOUR_MS);
     }
-    const [hours = 0] = await failing('SILENT', [silent]);
-    expect(hours).toBeGreaterThan(5);
-    expect(hours).toBeLessThan(8);
+    const found = await failing('SILENT', [silent, counter]);
+    for (const hours of found) {
+      expect(hours).toBeGreaterThan(5);
+      expect(hours).toBeLessThan(8);
+    }
+  });
+
+  it('but not on the nights after clocks were set back, if it sees none on others', async () => {
+    const night = await addSensor();
+    await setOnline(night);
+    const hourOn = (day: string, hour: number) => resolveTime(`${day}T0${hour}:00`, 'Europe/Berlin');
+    for (const day of ['2025-10-20', '2025-10-13', '2025-10-06', '2025-09-29'])
+      await count(night, [hourOn(day, 0) - 3 * HOUR_MS, hourOn(day, 5), hourOn(day, 6)], 9);
+    await count(night, [hourOn('2025-10-27', 0) - 3 * HOUR_MS], 9);
+    const { settings, ...context } = gantry.app.context;
+    const inBerlin = { current: () => ({ ...settings.current(), timezone: 'Europe/Berlin' }) };
+    const silentAt = async (now: number) => {
+      const condition = { source: 'SENSOR_PLAUSIBILITY', checks: ['SILENT'] } as const;
+      const rules = [{ condition }] as unknown as Parameters<typeof gather>[1];
+      const parts = { ...context, settings: inBerlin } as unknown as Parameters<typeof gather>[0];
+      const { implausible } = await gather(parts, rules, new UsualHours(), now);
+      return implausible?.get('SILENT')?.has(night.id);
+    };
+    expect(await silentAt(hourOn('2025-10-27', 5) - 60_000)).toBe(false);
+    expect(await silentAt(hourOn('2025-10-27', 5) + 1_800_000)).toBe(true);
   });
 
   it('repeats one speed or one plate, STUCK', async () => {
@@ -141,7 +185,13 @@ describe('a sensor is found that', () => {
     await send(usual, every(hour, 30_000, 61), detection);
     await send(few, every(hour, 30_000, 49), detection);
     for (const sensor of [spike, usual, few]) await isCounted(sensor, hour);
-    expect(await failing('SPIKE', [spike])).toEqual([61]);
+    // Detectors that count from one local hour to the next, of which no hour of UTC has more than a half.
+    const [peak, even] = [await addSensor(), await addSensor()];
+    const local = hour - HOUR_MS / 2;
+    for (const sensor of [peak, even]) await count(sensor, weeksBefore(local), 20);
+    await count(peak, [local], 101);
+    await count(even, [local], 100);
+    expect((await failing('SPIKE', [spike, peak])).sort()).toEqual([101, 61]);
   });
 
   it('has a wrong clock, CLOCK', async () => {
@@ -152,6 +202,12 @@ describe('a sensor is found that', () => {
       await send(right, [now - 1_000], () => ({ eventType: 'VEHICLE_DETECTION', lane: String(n) }));
       time.advance(1_000);
     }
+    // The check is evaluated once a minute, so that it would find only a minute later what is written after it.
+    await eventually(
+      () =>
+        gantry.count(`sensor_clocks WHERE sensor_id IN ('${slow.id}', '${right.id}') AND state <> 'UNKNOWN'`),
+      (n) => n === 2,
+    );
     const [seconds = 0] = await failing('CLOCK', [slow]);
     expect(seconds).toBeGreaterThan(170);
     expect(seconds).toBeLessThan(190);

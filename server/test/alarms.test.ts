@@ -118,6 +118,24 @@ it('starts with rules that are disabled, and are not added again once they are d
 
 describe('an alarm', () => {
   beforeEach(empty);
+
+  it('is not about minutes of a detector that counts by intervals, of which nothing is known', async () => {
+    const [counter, radar] = [await addSensor(), await addSensor()];
+    const start = new Date(Math.floor(time.now() / 3_600_000 - 1) * 3_600_000).toISOString();
+    await gantry.ok('counts.ingest', {
+      apiKey: counter.apiKey,
+      periods: [{ start, seconds: 3_600, volume: 400 }],
+    });
+    for (const { id } of [counter, radar]) await setStatus(id, 'ONLINE');
+    const few = { measure: 'volumePerHour', comparison: 'BELOW', threshold: 10, minutes: 5, per: 'SENSOR' };
+    const rule = await addRule({ condition: { source: 'TRAFFIC', ...few } });
+    expect(rule.warnings[1]).toMatch(/^1 of 2 sensors in the scope send counts/);
+    time.advance(60_000);
+    const [found] = await untilAlarms(({ length }) => length > 0);
+    expect(found).toMatchObject({ sensorId: radar.id });
+    await rounds();
+    expect(await alarms()).toHaveLength(1);
+  });
   afterEach(empty);
 
   it('fires, is told, acknowledged, and ends', async () => {
@@ -356,6 +374,21 @@ describe('the sources of alarms', () => {
     await untilAlarms(([one]) => one?.state === 'CLEARED');
   });
 
+  it('tell an incident of which nobody who is active is in charge', async () => {
+    const user = { firstName: 'Kim', lastName: 'Left', role: 'OPERATOR', password: 'Correct-horse-2' };
+    const { id: userId } = await ask('users.create', { ...user, email: 'kim@example.org' });
+    const fields = { title: 'Crash', type: 'COLLISION', severity: 'HIGH' };
+    const { id } = await ask('incidents.create', { ...fields, assignedTo: userId });
+    await addRule({ condition: { source: 'INCIDENT_UNATTENDED', lacking: 'OWNER' } });
+    await rounds();
+    expect(await alarms()).toEqual([]);
+    await ask('users.update', { id: userId, isActive: false });
+    expect(await untilAlarms(({ length }) => length > 0)).toMatchObject([{ incidentId: id }]);
+    await ask('incidents.assign', { id, userId: me });
+    await untilAlarms(([one]) => one?.state === 'CLEARED');
+    await ask('users.delete', { id: userId });
+  });
+
   it('tell each hit once, however often the vehicle is read again, and hide its plate', async () => {
     await ask('watchlist.create', { pattern: 'HH XY 1', reason: 'Stolen', priority: 'HIGH' });
     const { apiKey } = await addSensor();
@@ -533,10 +566,42 @@ describe('a rule', () => {
       'no hotlist with the id',
     ],
     ['no trouble of hotlists', { condition: { source: 'HOTLIST', states: [] } }, 'Name at least one state'],
-    ['a certificate', { condition: { source: 'CERTIFICATE' } }, 'not watched in this version'],
+    ['a certificate of no days', { condition: { source: 'CERTIFICATE', days: 0 } }, 'condition.days'],
+    [
+      'an end of an alarm about certificates',
+      { condition: { source: 'CERTIFICATE' }, clear: { threshold: 1 } },
+      'has no threshold',
+    ],
     ['a threshold of nothing', { condition: { ...TRAFFIC, threshold: 0 } }, 'would never fire'],
     ['per cent as a share', { condition: { ...TRAFFIC, threshold: 50, of: 'LIMIT' } }, 'use 0.5'],
     ['an end before its beginning', { condition: TRAFFIC, clear: { threshold: 30 } }, 'begins at 40'],
+    [
+      'events that never become fewer than none',
+      {
+        condition: {
+          ...{ source: 'EVENT_RATE', comparison: 'AT_LEAST', count: 9, minutes: 5 },
+          filter: { minSeverity: 'HIGH' },
+        },
+        clear: { threshold: 0 },
+      },
+      'never end at 0',
+    ],
+    [
+      'a disk that never is that empty',
+      { condition: { source: 'SYSTEM', part: 'DISK', threshold: 10 }, clear: { threshold: 100 } },
+      'never end at 100',
+    ],
+    [
+      'failing channels of which never are less than none',
+      { condition: { source: 'SYSTEM', part: 'CHANNEL', threshold: 2 }, clear: { threshold: 0 } },
+      'never end at 0',
+    ],
+    ['a speed that is never reached', { condition: TRAFFIC, clear: { threshold: 300 } }, 'never end at 300'],
+    [
+      'a standstill that is no speed',
+      { condition: { ...TRAFFIC, comparison: 'ABOVE', threshold: 90 }, clear: { threshold: 0 } },
+      'never end at 0',
+    ],
     ['an end without a threshold', { clear: { threshold: 1 } }, 'has no threshold'],
     ['a hit that lasts', { condition: { source: 'HIT' }, forSeconds: 5 }, 'cannot last'],
     [
@@ -545,6 +610,26 @@ describe('a rule', () => {
       'never fire',
     ],
     ['an unknown place', { scope: { locationIds: ['nowhere'] } }, 'no location with the id nowhere'],
+    [
+      'events of an unknown sensor',
+      {
+        condition: {
+          ...{ source: 'EVENT_RATE', comparison: 'AT_LEAST', count: 1, minutes: 5 },
+          filter: { sensorId: 'nowhere' },
+        },
+      },
+      'no sensor with the id nowhere',
+    ],
+    [
+      'a speed that no event has',
+      { condition: { ...TRAFFIC, comparison: 'ABOVE', threshold: 250 } },
+      'above 250 km/h are not measured, so the rule would never fire',
+    ],
+    [
+      'more channels than there can be',
+      { condition: { source: 'SYSTEM', part: 'CHANNEL', threshold: 21 } },
+      'at most 20, so the rule would never fire',
+    ],
     ['an unknown policy', { policyId: '00000000-0000-4000-8000-000000000000' }, 'no such policy'],
     [
       'a scope for the system',
@@ -620,6 +705,68 @@ describe('a rule', () => {
     ).toMatchObject({ status: 400 });
   });
 
+  it('is tried within its scope, like those that are in force', async () => {
+    const { id: locationId } = await ask('locations.create', { name: 'Bridge', address: 'Bridge 1' });
+    const [here, elsewhere] = [await addSensor({ locationId }), await addSensor()];
+    const incident = { title: 'Crash', type: 'COLLISION', severity: 'HIGH' };
+    await ask('incidents.create', { ...incident, locationId, sensorId: here.id });
+    await ask('incidents.create', { ...incident, sensorId: elsewhere.id });
+    await ask('watchlist.create', { pattern: 'HH SC 1', reason: 'Stolen', priority: 'HIGH' });
+    for (const { apiKey } of [here, elsewhere])
+      await gantry.ingest(apiKey, { eventType: 'PLATE_RECOGNITION', licensePlateNumber: 'HH SC 1' });
+    await eventually(
+      () => gantry.count('watchlist_alerts'),
+      (n) => Number(n) === 2,
+    );
+    time.advance(60_000);
+    const conditions = [{ source: 'INCIDENT_UNATTENDED', lacking: 'ACKNOWLEDGEMENT' }, { source: 'HIT' }];
+    const scopes = [{}, { locationIds: [locationId.toUpperCase()] }, { sensorIds: [elsewhere.id] }];
+    const totals = [];
+    for (const condition of conditions)
+      for (const scope of scopes) {
+        const rule = { name: 'Here', severity: 'HIGH', condition, scope };
+        totals.push((await ask('alarmRules.tryRule', { rule, hours: 24 })).total);
+      }
+    expect(totals).toEqual([2, 1, 1, 2, 1, 1]);
+  });
+
+  it('and its policy can be changed after what they name was deleted, but not name it anew', async () => {
+    const { id: locationId } = await ask('locations.create', { name: 'Gone', address: 'Bridge 1' });
+    const sensor = await addSensor();
+    const list = await ask('hotlists.create', { name: `Gone ${sensors}` });
+    const user = { firstName: 'Kim', lastName: 'Gone', role: 'OPERATOR', password: 'Correct-horse-2' };
+    const { id: userId } = await ask('users.create', { ...user, email: 'gone@example.org' });
+    const steps = [{ afterMinutes: 0, to: [{ userId: me }, { userId }] }];
+    const policy = await addPolicy({ steps });
+    const rate = { source: 'EVENT_RATE', comparison: 'AT_LEAST', count: 1, minutes: 1 };
+    const named = [
+      { scope: { locationIds: [locationId], sensorIds: [sensor.id] } },
+      { condition: { ...rate, filter: { sensorId: sensor.id } } },
+      { condition: { source: 'HIT', listId: list.id } },
+    ];
+    const rules = [];
+    for (const fields of named) rules.push(await addRule({ ...fields, policyId: policy.id }));
+    await ask('sensors.delete', { id: sensor.id });
+    await ask('locations.delete', { id: locationId });
+    await ask('hotlists.delete', { id: list.id });
+    await ask('users.delete', { id: userId });
+    for (const [n, { id, name, severity, condition, scope }] of rules.entries()) {
+      expect(await ask('alarmRules.update', { id, enabled: false })).toMatchObject({ enabled: false });
+      await ask('alarmRules.update', { id, name: 'Renamed', condition, scope, enabled: true });
+      expect(await refuse('alarmRules.create', { name, severity, condition, scope })).toMatchObject({
+        status: 400,
+      });
+      const other = rules.at(n - 1);
+      expect(
+        await refuse('alarmRules.update', { id, condition: other.condition, scope: other.scope }),
+      ).toMatchObject({ status: 400 });
+    }
+    await ask('policies.update', { id: policy.id, name: 'Renamed' });
+    const late = { afterMinutes: 5, to: [{ userId: me }] };
+    await ask('policies.update', { id: policy.id, steps: [...steps, late] });
+    expect(await refuse('policies.create', { name: 'New', steps })).toMatchObject({ status: 400 });
+  });
+
   it('keeps its policy from deletion, and names its users', async () => {
     const policy = await addPolicy();
     await addRule({ policyId: policy.id });
@@ -650,6 +797,38 @@ describe('a silence', () => {
   ])('of %i hours is a matter of the role', async (length, token, status) => {
     const input = { matchers, endsAt: hours(length), reason: 'Works' };
     expect((await gantry.call('silences.create', input, { token })).status).toBe(status);
+  });
+
+  it.each([
+    [
+      [{ label: 'SEVERITY', values: ['LOW', 'URGENT'] }],
+      'matchers.0.values.1',
+      'use LOW, MEDIUM, HIGH, CRITICAL',
+    ],
+    [
+      [{ label: 'SOURCE', values: ['SENSOR'] }],
+      'matchers.0.values.0',
+      'There is no SOURCE SENSOR: use SENSOR_STATUS',
+    ],
+    [[{ label: 'RULE', values: [me] }], 'matchers.0.values.0', 'no alarm rule with the id'],
+    [[...matchers, { label: 'LOCATION', values: [me] }], 'matchers.1.values.0', 'no location with the id'],
+    [[{ label: 'SENSOR', values: ['Radar 1'] }], 'matchers.0.values.0', 'no sensor with the id Radar 1'],
+    [[...matchers, { label: 'SEVERITY', values: ['HIGH'] }], 'matchers.1.label', 'only one SEVERITY'],
+  ])('of what no alarm can be is refused: %j', async (given, path, message) => {
+    const input = { matchers: given, endsAt: hours(1), reason: 'Works' };
+    expect(await refuse('silences.create', input)).toMatchObject({
+      status: 400,
+      data: { issues: [{ path, message: expect.stringContaining(message) }] },
+    });
+  });
+
+  it('names values in any case', async () => {
+    const sensor = await addSensor();
+    const given = [
+      { label: 'SENSOR', values: [sensor.id.toUpperCase()] },
+      { label: 'SEVERITY', values: ['low'] },
+    ];
+    await ask('silences.create', { matchers: given, endsAt: hours(1), reason: 'Works' });
   });
 
   it('far ahead, or of everything, is refused', async () => {

@@ -1,25 +1,27 @@
-import {
-  type AlarmHours,
-  type AlarmRuleInput,
-  type AlarmSource,
-  type ConditionOf,
-  unavailable,
+import type {
+  AlarmHours,
+  AlarmRuleInput,
+  AlarmSource,
+  ConditionOf,
+  SystemPart,
 } from '@gantry/contract/alarm-rules';
+import { MAX_CHANNELS } from '@gantry/contract/notices';
+import { MAX_ROTAS } from '@gantry/contract/rotas';
 import { SYSTEM_THRESHOLDS } from '@gantry/contract/values';
+import { MAX_FAULTS } from '../evidence/check.ts';
 import { invalidInput } from '../platform/error.ts';
+import { MAX_SPEED } from '../traffic/speed-sample.ts';
 import { isLowWorse } from './observe.ts';
 
 // Rules that a schema accepts and that would never fire, or not do what their author thinks.
 
 /** The sources whose values have a threshold, so that an alarm may end at another one. */
 const WITH_THRESHOLD: ReadonlySet<AlarmSource> = new Set(['TRAFFIC', 'EVENT_RATE', 'SYSTEM']);
-const WITHOUT_SCOPE: ReadonlySet<AlarmSource> = new Set(['EVENT_RATE', 'SYSTEM', 'HOTLIST', 'CERTIFICATE']);
+const WITHOUT_SCOPE: ReadonlySet<AlarmSource> = new Set(['EVENT_RATE', 'SYSTEM', 'HOTLIST']);
 
 /** @throws AppError `badRequest` with what would be right */
 export function requireSensible(rule: AlarmRuleInput): void {
   const { condition, scope, clear, forSeconds, noData, hours } = rule;
-  const reason = unavailable(condition);
-  if (reason !== null) throw invalidInput('condition', reason);
   if (condition.source === 'TRAFFIC') requireTraffic(condition);
   if (condition.source === 'SYSTEM') requireSystem(condition);
   const named = scope.locationIds.length + scope.sensorIds.length + scope.sensorTypes.length;
@@ -72,6 +74,16 @@ function requireTraffic({ measure, comparison, threshold, of }: ConditionOf<'TRA
       'condition.of',
       `Only speeds are compared with the limit: use NUMBER or USUAL for ${measure}`,
     );
+  if (
+    of === 'NUMBER' &&
+    comparison === 'ABOVE' &&
+    (measure === 'meanSpeed' || measure === 'v85') &&
+    threshold >= MAX_SPEED
+  )
+    throw invalidInput(
+      field,
+      `Speeds above ${MAX_SPEED} km/h are not measured, so the rule would never fire: give a smaller threshold`,
+    );
   if (of !== 'NUMBER' && threshold > 10)
     throw invalidInput(field, 'A share is meant: for half of it, use 0.5');
   if (
@@ -82,11 +94,36 @@ function requireTraffic({ measure, comparison, threshold, of }: ConditionOf<'TRA
     throw invalidInput(field, 'A share is from 0 to 1: for half of the vehicles, use 0.5');
 }
 
+/** The largest values that parts of the system can have, of those with a limit. */
+const MAX_VALUES: Readonly<Partial<Record<SystemPart, number>>> = {
+  CHANNEL: MAX_CHANNELS,
+  DUTY: MAX_ROTAS,
+  SEAL: MAX_FAULTS,
+};
+
 function requireSystem({ part, threshold = SYSTEM_THRESHOLDS[part] }: ConditionOf<'SYSTEM'>): void {
   if (part === 'DISK' && (threshold <= 0 || threshold >= 100))
     throw invalidInput('condition.threshold', 'Give the free share of the disk in per cent, from 1 to 99');
+  const most = MAX_VALUES[part];
+  if (most !== undefined && threshold > most)
+    throw invalidInput(
+      'condition.threshold',
+      `There are at most ${most}, so the rule would never fire: give a smaller threshold`,
+    );
   if (part !== 'DISK' && threshold <= 0)
     throw invalidInput('condition.threshold', 'At 0, the rule would always fire: give a larger threshold');
+}
+
+/** Whether values can come to a threshold at which an alarm ends. */
+function canEnd(condition: AlarmRuleInput['condition'], end: number): boolean {
+  if (condition.source === 'EVENT_RATE') return condition.comparison === 'FEWER_THAN' || end > 0;
+  if (condition.source === 'SYSTEM') return condition.part === 'DISK' ? end < 100 : end > 0;
+  if (condition.source !== 'TRAFFIC') return true;
+  const { measure, comparison, of } = condition;
+  const isSpeed = measure === 'meanSpeed' || measure === 'v85';
+  if (comparison === 'ABOVE') return end > 0 || !isSpeed;
+  const most = isSpeed ? MAX_SPEED : measure === 'shareOverLimit' ? 1 : Number.POSITIVE_INFINITY;
+  return of !== 'NUMBER' || end <= most;
 }
 
 function requireClear({ condition }: AlarmRuleInput, end: number): void {
@@ -94,6 +131,11 @@ function requireClear({ condition }: AlarmRuleInput, end: number): void {
     throw invalidInput(
       'clear',
       `${condition.source} has no threshold, so its alarms end when it is over: leave clear empty`,
+    );
+  if (!canEnd(condition, end))
+    throw invalidInput(
+      'clear.threshold',
+      `The alarm would never end at ${end}: give a value that can be reached`,
     );
   const begin =
     condition.source === 'TRAFFIC'

@@ -2,6 +2,9 @@ import { statfs } from 'node:fs/promises';
 import type { AlarmSource, ConditionOf, SystemPart } from '@gantry/contract/alarm-rules';
 import { HOUR_MS, MINUTE_MS } from '@gantry/contract/durations';
 import { DateTime } from 'luxon';
+import { endingsOf } from '../cases/certificates.ts';
+import { listCoverage } from '../cases/certificates-store.ts';
+import { readCheck } from '../evidence/store.ts';
 import { findHotlistTroubles } from '../hotlists/store.ts';
 import { listChannelRows } from '../notices/channels-store.ts';
 import { personOnDuty } from '../notices/rotas-store.ts';
@@ -29,6 +32,15 @@ type Parts = Pick<Core, 'questions' | 'config' | 'clock' | 'settings' | 'log'>;
 /** The sources that are read once a minute, because what they tell changes with the minutes or costs more. */
 export const BY_MINUTE: ReadonlySet<AlarmSource> = new Set(['TRAFFIC', 'SENSOR_PLAUSIBILITY', 'EVENT_RATE']);
 
+/** The sources that need the sensors. */
+const ABOUT_SENSORS: ReadonlySet<AlarmSource> = new Set([
+  'SENSOR_STATUS',
+  'SENSOR_ISSUE',
+  'SENSOR_PLAUSIBILITY',
+  'TRAFFIC',
+  'CERTIFICATE',
+]);
+
 /** After this time, the events of a minute are counted. */
 const COUNTED_MS = 15_000;
 
@@ -37,11 +49,15 @@ export function lastMinute(now: number): number {
   return Math.floor((now - COUNTED_MS) / MINUTE_MS) * MINUTE_MS;
 }
 
-/** The hours of a week ago, two, three and four at the same local time, Unix milliseconds. */
-function weeksBefore(hour: number, zone: string): number[] {
-  return [1, 2, 3, 4].map((weeks) =>
-    DateTime.fromMillis(hour, { zone }).minus({ weeks }).startOf('hour').toMillis(),
-  );
+/** A week before a time, two, three and four at the same local time, Unix milliseconds. */
+function weeksBefore(time: number, zone: string): number[] {
+  const local = DateTime.fromMillis(time, { zone });
+  return [1, 2, 3, 4].map((weeks) => local.minus({ weeks }).toMillis());
+}
+
+/** The hours with these times. They are hours of UTC, as those of the counts, also where local hours are others. */
+function hoursBefore(hour: number, zone: string): number[] {
+  return weeksBefore(hour, zone).map((then) => Math.floor(then / HOUR_MS) * HOUR_MS);
 }
 
 /** What the same hour of the week usually is like, which changes once an hour. */
@@ -53,7 +69,7 @@ export class UsualHours {
   async read({ questions, settings }: Parts, now: number, hasBins: boolean): Promise<readonly SlotFact[]> {
     const hour = Math.floor(now / HOUR_MS) * HOUR_MS;
     if (hour === this.#hour && this.#hasBins === hasBins) return this.#slots;
-    this.#slots = await readHours(questions, weeksBefore(hour, settings.current().timezone), hasBins);
+    this.#slots = await readHours(questions, hoursBefore(hour, settings.current().timezone), hasBins);
     this.#hour = hour;
     this.#hasBins = hasBins;
     return this.#slots;
@@ -92,26 +108,36 @@ export async function gather(
     }
   };
   const intake = conditionsOf(rules, 'INTAKE');
-  const isAboutSensors = [...sources].some((each) => each.startsWith('SENSOR_') || each === 'TRAFFIC');
+  const isAboutSensors = [...sources].some((each) => ABOUT_SENSORS.has(each));
   const sensors = await read(isAboutSensors, 'sensors', () => readSensorFacts(db));
   const needsMinutes = sources.has('TRAFFIC') || sources.has('SENSOR_PLAUSIBILITY');
   const traffic = await read(needsMinutes, 'traffic', () => readTraffic(parts, rules, usual, now));
   const checks = new Set(conditionsOf(rules, 'SENSOR_PLAUSIBILITY').flatMap((each) => each.checks));
-  const hour = Math.floor(now / HOUR_MS - 1) * HOUR_MS;
-  const hours = [hour, ...weeksBefore(hour, parts.settings.current().timezone)];
   return {
     ...NO_FACTS,
     sensors,
     traffic,
     implausible:
       sensors && traffic
-        ? await read(checks.size > 0, 'plausibility', () =>
-            check(db, checks, { ...traffic, sensors, now, hours }),
-          )
+        ? await read(checks.size > 0, 'plausibility', () => {
+            const hour = Math.floor(now / HOUR_MS - 1) * HOUR_MS;
+            const { timezone } = parts.settings.current();
+            const hours = [hour, ...hoursBefore(hour, timezone)];
+            return check(db, checks, {
+              ...traffic,
+              sensors,
+              now,
+              weeksAgo: weeksBefore(now, timezone),
+              hours,
+            });
+          })
         : null,
     incidents: await read(sources.has('INCIDENT_UNATTENDED'), 'incidents', () => readIncidents(db)),
     hits: await read(sources.has('HIT'), 'hits', () => readHits(db, now)),
     hotlists: await read(sources.has('HOTLIST'), 'hotlists', () => findHotlistTroubles(db, now)),
+    certificates: await read(sources.has('CERTIFICATE'), 'certificates', () =>
+      listCoverage(db, now).then((all) => endingsOf(all, now)),
+    ),
     rates: await read(sources.has('EVENT_RATE'), 'rates', () => countRates(db, ratesOf(rules), now)),
     connections: await read(
       intake.some(({ what }) => what !== 'FOLLOW_UPS'),
@@ -175,7 +201,7 @@ async function readSystem(
       return onDuty.filter((userId) => userId === null).length;
     },
     HANDOVER: () => readHandOverAge(questions, now),
-    SEAL: async () => null,
+    SEAL: async () => (config.SEAL === 'off' ? null : (await readCheck(questions)).faults.length),
   };
   const values = new Map<SystemPart, number | null>();
   for (const { part } of conditionsOf(rules, 'SYSTEM'))

@@ -62,7 +62,8 @@ const SPOTS = {
   LOCATION: once((sensors: readonly SensorFact[]) => spotsOf('LOCATION', sensors)),
 };
 
-function spotsOf(per: 'LOCATION' | 'SENSOR', sensors: readonly SensorFact[]): Spot[] {
+function spotsOf(per: 'LOCATION' | 'SENSOR', all: readonly SensorFact[]): Spot[] {
+  const sensors = all.filter(({ isPeriodic }) => !isPeriodic);
   if (per === 'SENSOR')
     return sensors.map((sensor) => ({
       key: sensor.id,

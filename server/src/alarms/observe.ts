@@ -6,7 +6,9 @@ import type {
   PlausibilityCheck,
   SystemPart,
 } from '@gantry/contract/alarm-rules';
+import { DAY_MS } from '@gantry/contract/durations';
 import { SYSTEM_THRESHOLDS } from '@gantry/contract/values';
+import type { Ending } from '../cases/certificates.ts';
 import { rankOf } from '../events/severity.ts';
 import type { HotlistTrouble } from '../hotlists/store.ts';
 import type { Observation } from './evaluate.ts';
@@ -23,6 +25,8 @@ export interface Facts {
   readonly incidents: readonly IncidentFact[] | null;
   readonly hits: readonly HitFact[] | null;
   readonly hotlists: readonly HotlistTrouble[] | null;
+  /** When the certificates of sensors end. */
+  readonly certificates: readonly Ending[] | null;
   /** Number of events, by rule. */
   readonly rates: ReadonlyMap<string, number> | null;
   readonly connections: readonly ConnectionFact[] | null;
@@ -39,6 +43,7 @@ export const NO_FACTS: Facts = {
   incidents: null,
   hits: null,
   hotlists: null,
+  certificates: null,
   rates: null,
   connections: null,
   followUps: null,
@@ -89,7 +94,11 @@ export function observe(rule: ObservedRule, facts: Facts, now: number): Observat
     case 'HOTLIST':
       return facts.hotlists && ofHotlists(condition, facts.hotlists, now);
     case 'CERTIFICATE':
-      return null;
+      return (
+        sensors &&
+        facts.certificates &&
+        ofCertificates(condition, inScope(sensors, rule.scope), facts.certificates, now)
+      );
   }
 }
 
@@ -274,6 +283,24 @@ function ofHotlists(
         place: covert ? null : name,
       },
     }));
+}
+
+function ofCertificates(
+  { days }: ConditionOf<'CERTIFICATE'>,
+  sensors: readonly SensorFact[],
+  certificates: readonly Ending[],
+  now: number,
+): Observation[] {
+  const byId = new Map(sensors.map((sensor) => [sensor.id, sensor]));
+  return certificates.flatMap(({ sensorId, kind, validUntil }) => {
+    const sensor = byId.get(sensorId);
+    const left = Math.floor((validUntil - now) / DAY_MS);
+    if (!sensor || validUntil > now + days * DAY_MS) return [];
+    const text = `The certificate ${kind} of the sensor ${validUntil <= now ? 'has ended' : 'ends soon'}`;
+    return [
+      { key: `${kind}:${sensorId}`, sample: holding(now, left), about: { ...aboutSensor(sensor), text } },
+    ];
+  });
 }
 
 function ofIntake(

@@ -1,10 +1,11 @@
-import type { AlarmCondition, ConditionOf } from '@gantry/contract/alarm-rules';
+import type { AlarmCondition, AlarmScope, ConditionOf } from '@gantry/contract/alarm-rules';
 import { CRITICAL_ISSUE } from '@gantry/contract/values';
 import { type SQL, sql } from 'drizzle-orm';
 import { rankOf } from '../events/severity.ts';
 import { moment } from '../platform/database/moment.ts';
 import type { Executor } from '../platform/database/transaction.ts';
 import type { Interval } from '../platform/time.ts';
+import { isNamed } from './rules-store.ts';
 import { IS_RELEASED, rateCondition } from './sources-store.ts';
 
 // What is recorded of the past, by which rules are tried.
@@ -53,18 +54,27 @@ export async function readStatusSpans(
   return spansOf(rows);
 }
 
-/** When incidents were not attended; the key is the id of the incident. */
+/** A condition for what happened at one of the locations and one of the sensors that a scope names, if it names any. */
+function isWithin(scope: AlarmScope, locationId: SQL, sensorId: SQL): SQL {
+  return sql`${isNamed(locationId, scope.locationIds)} AND ${isNamed(sensorId, scope.sensorIds)}`;
+}
+
+/** When incidents were not attended, other than those of planned works; the key is the id of the incident. */
 export async function readIncidentSpans(
   db: Executor,
   { minSeverity, types, lacking }: ConditionOf<'INCIDENT_UNATTENDED'>,
+  scope: AlarmScope,
   { from, until }: Interval,
 ): Promise<Span[]> {
   const over = sql`coalesce(resolved_at, closed_at)`;
-  const assigned = sql`(SELECT min(at) FROM incident_timeline WHERE incident_id = incidents.id AND action = 'assign')`;
+  const assigned = sql`(SELECT min(at) FROM incident_timeline
+    WHERE incident_id = incidents.id AND (action = 'assign' OR action = 'create' AND details ? 'assignedTo'))`;
   const end = lacking === 'OWNER' ? assigned : sql`acknowledged_at`;
   const { rows } = await db.execute<SpanRow>(sql`
     SELECT id AS key, ${at(sql`opened_at`)} AS "from", ${at(sql`least(${end}, ${over})`)} AS until
     FROM incidents WHERE opened_at >= ${moment(from)} AND opened_at < ${moment(until)} AND NOT backlog
+      AND NOT EXISTS (SELECT FROM works_windows WHERE incident_id = incidents.id)
+      AND ${isWithin(scope, sql`location_id`, sql`sensor_id`)}
       AND severity >= ${rankOf(minSeverity)} AND ${types.length === 0 ? sql`true` : sql`type = ANY (${sql.param(types)}::text[])`}
     ORDER BY opened_at LIMIT 5000`);
   return spansOf(rows);
@@ -74,12 +84,15 @@ export async function readIncidentSpans(
 export async function readHitSpans(
   db: Executor,
   { minPriority, listId }: ConditionOf<'HIT'>,
+  scope: AlarmScope,
   { from, until }: Interval,
 ): Promise<Span[]> {
   const { rows } = await db.execute<SpanRow>(sql`
-    SELECT id AS key, ${at(sql`seen_at`)} AS "from", ${at(sql`acknowledged_at`)} AS until
-    FROM watchlist_alerts CROSS JOIN LATERAL (SELECT coalesce(released_at, created_at) AS seen_at) AS seen
+    SELECT alert.id AS key, ${at(sql`seen_at`)} AS "from", ${at(sql`acknowledged_at`)} AS until
+    FROM watchlist_alerts AS alert LEFT JOIN sensors ON sensors.id = sensor_id
+      CROSS JOIN LATERAL (SELECT coalesce(released_at, alert.created_at) AS seen_at) AS seen
     WHERE seen_at >= ${moment(from)} AND seen_at < ${moment(until)} AND NOT backlog AND ${IS_RELEASED}
+      AND ${isWithin(scope, sql`sensors.location_id`, sql`sensor_id`)}
       AND priority >= ${rankOf(minPriority)} AND ${listId === null ? sql`true` : sql`hotlist_id::text = ${listId.toLowerCase()}`}
     ORDER BY seen_at LIMIT 5000`);
   return spansOf(rows);

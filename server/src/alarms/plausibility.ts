@@ -1,18 +1,25 @@
 import type { PlausibilityCheck } from '@gantry/contract/alarm-rules';
-import { HOUR_MS, MINUTE_MS } from '@gantry/contract/durations';
+import { DAY_MS, HOUR_MS, MINUTE_MS } from '@gantry/contract/durations';
 import type { Executor } from '../platform/database/transaction.ts';
 import { THRESHOLDS } from '../traffic/quality/rules.ts';
 import { findChatter, findStuck } from '../traffic/quality/samples.ts';
 import { groupedBy } from './observe-traffic.ts';
 import type { SensorFact } from './sources-store.ts';
-import { findSeeing, readHours, readPlateShares, readSeenHours, type SlotFact } from './traffic-store.ts';
+import {
+  findSeeing,
+  readCrossingHours,
+  readHours,
+  readPlateShares,
+  readSeenHours,
+  type SlotFact,
+} from './traffic-store.ts';
 
 // The checks of SENSOR_PLAUSIBILITY, adapted from the automatic failures of detectors in IRIS (Minnesota DOT).
 
 /** A sensor that saw vehicles within this time is not silent, whatever is usual. */
 const MIN_SILENT_MS = 4 * HOUR_MS;
-const WEEKS = 4;
-const WEEK_MS = 7 * 24 * HOUR_MS;
+/** Of a longer gap four weeks ago, the beginning is not read. */
+const MAX_GAP_MS = 7 * DAY_MS;
 const SPIKE_TIMES = 5;
 /** A smaller volume is no spike: five vehicles at night instead of one are none. */
 const MIN_SPIKE_VEHICLES = 50;
@@ -26,6 +33,8 @@ export interface CheckedNow {
   readonly minutes: readonly SlotFact[];
   readonly until: number;
   readonly now: number;
+  /** The same local time in each of the four weeks before, the latest first; Unix milliseconds. */
+  readonly weeksAgo: readonly number[];
   /** The last whole hour, and the same hour of the week in each of the four weeks before; Unix milliseconds. */
   readonly hours: readonly number[];
 }
@@ -59,14 +68,19 @@ const CHECKS: Readonly<
 };
 
 /** The value is the number of hours without a vehicle. */
-async function findSilent(db: Executor, { now }: CheckedNow, online: readonly string[]): Promise<Failing> {
+async function findSilent(
+  db: Executor,
+  { now, weeksAgo }: CheckedNow,
+  online: readonly string[],
+): Promise<Failing> {
   const seeing = await findSeeing(db, online, now - MIN_SILENT_MS);
   const candidates = online.filter((id) => !seeing.has(id));
   if (candidates.length === 0) return new Map();
-  const seen = await readSeenHours(db, candidates, now - WEEKS * WEEK_MS);
+  // A gap that contains the earliest of these times began before it.
+  const seen = await readSeenHours(db, candidates, Math.min(...weeksAgo) - MAX_GAP_MS);
   return new Map(
     [...seen].flatMap(([id, hours]) => {
-      const silence = silenceOf(hours, now);
+      const silence = silenceOf(hours, now, weeksAgo);
       return silence === null ? [] : [[id, silence / HOUR_MS] as const];
     }),
   );
@@ -76,14 +90,14 @@ async function findSilent(db: Executor, { now }: CheckedNow, online: readonly st
  * How long there has been no vehicle, in milliseconds, if that is longer than usual: the 99th percentile of the gaps that
  * contain this hour of the week in four weeks, and four hours. Null otherwise.
  * @param hours the beginnings of the hours with a vehicle, in order
+ * @param weeksAgo the same time of the week before
  */
-export function silenceOf(hours: readonly number[], now: number): number | null {
+function silenceOf(hours: readonly number[], now: number, weeksAgo: readonly number[]): number | null {
   const last = hours.at(-1);
   if (last === undefined) return null;
   const silence = now - (last + HOUR_MS);
   const gaps: number[] = [];
-  for (let week = 1; week <= WEEKS; week++) {
-    const then = now - week * WEEK_MS;
+  for (const then of weeksAgo) {
     const next = hours.findIndex((hour) => hour > then);
     const [before, after] = [hours[next - 1], hours[next]];
     if (before !== undefined && after !== undefined) gaps.push(Math.max(0, after - before - HOUR_MS));
@@ -103,10 +117,16 @@ function findChattering(db: Executor, { minutes, until }: CheckedNow): Promise<F
 }
 
 /** The value is the number of vehicles in the hour. */
-async function findSpikes(db: Executor, { hours }: CheckedNow): Promise<Failing> {
+async function findSpikes(db: Executor, { hours, sensors }: CheckedNow): Promise<Failing> {
   const [last] = hours;
   const found = new Map<string, number>();
-  for (const [id, rows] of groupedBy(await readHours(db, hours), ({ sensorId }) => sensorId)) {
+  const crossing = await readCrossingHours(
+    db,
+    sensors.map(({ id }) => id),
+    hours,
+  );
+  const counted = [...(await readHours(db, hours)), ...crossing];
+  for (const [id, rows] of groupedBy(counted, ({ sensorId }) => sensorId)) {
     const byHour = groupedBy(rows, ({ slot }) => slot);
     const volumeOf = (hour: number): number =>
       (byHour.get(hour) ?? []).reduce((n, { vehicles }) => n + vehicles, 0);

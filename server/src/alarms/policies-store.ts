@@ -11,6 +11,7 @@ import { isUuid } from '@gantry/contract/id';
 import type { Page } from '@gantry/contract/page';
 import { type SQL, sql } from 'drizzle-orm';
 import { findNames } from '../accounts/names-store.ts';
+import { lockAdditions } from '../platform/database/locks.ts';
 import { moment } from '../platform/database/moment.ts';
 import type { Executor, Transaction } from '../platform/database/transaction.ts';
 import { AppError, notFound } from '../platform/error.ts';
@@ -58,7 +59,7 @@ export async function getPolicy(db: Executor, id: string): Promise<Policy> {
 
 /** Adds a policy. @throws AppError `badRequest` when there are too many */
 export async function insertPolicy(tx: Transaction, policy: CreatePolicyInput): Promise<string> {
-  await tx.execute(sql`LOCK TABLE policies IN SHARE ROW EXCLUSIVE MODE`);
+  await lockAdditions(tx, 'policies');
   const { rows: counted } = await tx.execute<{ n: number }>(sql`SELECT count(*)::int AS n FROM policies`);
   if ((counted[0]?.n ?? 0) >= MAX_POLICIES)
     throw new AppError('badRequest', `There are ${MAX_POLICIES} policies already: delete one first`);

@@ -11,7 +11,7 @@ import type { ObservedRule } from './observe.ts';
 import type { Group, Plan, PlannedPolicy } from './plan.ts';
 import { STORM_MS } from './plan.ts';
 import { FLAPPING_MS, type Machine } from './step.ts';
-import type { ActiveSilence, Suppressible, Suppression } from './suppress.ts';
+import type { ActiveSilence, Maintained, Suppressible, Suppression } from './suppress.ts';
 
 // What a round of the evaluation reads and writes, in its transaction.
 
@@ -205,6 +205,19 @@ export async function readActiveSilences(tx: Transaction, now: number): Promise<
   const { rows } = await tx.execute<ActiveSilence & Record<string, unknown>>(sql`
     SELECT id, matchers FROM silences WHERE starts_at <= ${moment(now)} AND ends_at > ${moment(now)} ORDER BY created_at, id`);
   return rows;
+}
+
+/** The sensors, and the locations with no others, that are in maintenance because of planned works. */
+export async function readMaintained(tx: Transaction): Promise<Maintained> {
+  const { rows } = await tx.execute<{ id: string; worksId: string }>(sql`
+    WITH maintained AS (SELECT DISTINCT ON (sensor_id) sensor_id, works_id FROM works_sensors ORDER BY sensor_id, works_id)
+    SELECT sensor_id::text AS id, works_id AS "worksId" FROM maintained
+    UNION ALL
+    SELECT location_id::text, min(works_id::text)::uuid
+    FROM sensors LEFT JOIN maintained ON maintained.sensor_id = sensors.id
+    WHERE location_id IN (SELECT location_id FROM maintained JOIN sensors ON sensors.id = sensor_id)
+    GROUP BY location_id HAVING bool_and(works_id IS NOT NULL)`);
+  return new Map(rows.map(({ id, worksId }) => [id, worksId]));
 }
 
 /** Records why alarms are not told. */

@@ -14,6 +14,7 @@ import {
   type PlannedAlarm,
   readActiveRules,
   readActiveSilences,
+  readMaintained,
   readOpenGroups,
   readPoliciesToPlan,
   readStored,
@@ -134,7 +135,12 @@ async function suppressNow(
   const firing = alarms.filter(({ isFiring }) => isFiring);
   const isAboutData = firing.some(({ source }) => source === 'TRAFFIC' || source === 'SENSOR_PLAUSIBILITY');
   const known = isAboutData ? (sensors ?? (await readSensorFacts(questions))) : [];
-  const suppressed = suppress(firing, await readActiveSilences(tx, now), notWorkingOf(known));
+  const suppressed = suppress(
+    firing,
+    await readActiveSilences(tx, now),
+    notWorkingOf(known),
+    await readMaintained(tx),
+  );
   const changed = firing.flatMap((alarm) => {
     const { silencedBy = null, cause = null, causeId = null } = suppressed.get(alarm.id) ?? {};
     const isSame =

@@ -124,31 +124,52 @@ export async function deleteRuleRow(tx: Transaction, id: string): Promise<void> 
 /** The ids in a scope that do not exist. */
 export async function findUnknownInScope(
   db: Executor,
-  { locationIds, sensorIds }: AlarmScope,
-): Promise<{ readonly field: string; readonly noun: string; readonly id: string }[]> {
+  { locationIds, sensorIds }: Pick<AlarmScope, 'locationIds' | 'sensorIds'>,
+): Promise<{ readonly field: 'locationIds' | 'sensorIds'; readonly noun: string; readonly id: string }[]> {
   const { rows } = await db.execute<{ id: string }>(sql`
     SELECT id FROM locations WHERE id = ANY (${sql.param(locationIds.filter(isUuid))}::uuid[])
     UNION ALL SELECT id FROM sensors WHERE id = ANY (${sql.param(sensorIds.filter(isUuid))}::uuid[])`);
   const known = new Set(rows.map(({ id }) => id));
   const isUnknown = (id: string): boolean => !known.has(id.toLowerCase());
   return [
-    ...locationIds.filter(isUnknown).map((id) => ({ field: 'locationIds', noun: 'location', id })),
-    ...sensorIds.filter(isUnknown).map((id) => ({ field: 'sensorIds', noun: 'sensor', id })),
+    ...locationIds.filter(isUnknown).map((id) => ({ field: 'locationIds' as const, noun: 'location', id })),
+    ...sensorIds.filter(isUnknown).map((id) => ({ field: 'sensorIds' as const, noun: 'sensor', id })),
   ];
+}
+
+/** Those of the ids that are not those of rules. */
+export async function findUnknownRules(db: Executor, ids: readonly string[]): Promise<string[]> {
+  const { rows } = await db.execute<{ id: string }>(
+    sql`SELECT id FROM alarm_rules WHERE id = ANY (${sql.param(ids.filter(isUuid))}::uuid[])`,
+  );
+  const known = new Set(rows.map(({ id }) => id));
+  return ids.filter((id) => !known.has(id.toLowerCase()));
+}
+
+/** A condition for rows that a scope names, if it names any. */
+export function isNamed(column: SQL, ids: readonly string[]): SQL {
+  return ids.length === 0 ? sql`true` : sql`${column} = ANY (${sql.param(ids.filter(isUuid))}::uuid[])`;
+}
+
+interface ScopeState extends Record<string, unknown> {
+  readonly sensors: number;
+  /** Those that count by intervals. */
+  readonly periodic: number;
+  readonly locations: number;
+  readonly withoutLimit: number;
 }
 
 /** The numbers of sensors in a scope, of their locations, and of those without a speed limit. */
 export async function readScopeState(
   db: Executor,
   { locationIds, sensorIds, sensorTypes }: AlarmScope,
-): Promise<{ readonly sensors: number; readonly locations: number; readonly withoutLimit: number }> {
-  const among = (column: string, ids: readonly string[]): SQL =>
-    ids.length === 0 ? sql`true` : sql`${sql.raw(column)} = ANY (${sql.param(ids.filter(isUuid))}::uuid[])`;
-  const { rows } = await db.execute<{ sensors: number; locations: number; withoutLimit: number }>(sql`
+): Promise<ScopeState> {
+  const { rows } = await db.execute<ScopeState>(sql`
     SELECT count(*)::int AS sensors, count(DISTINCT location_id)::int AS locations,
+      count(*) FILTER (WHERE sensors.id IN (SELECT sensor_id FROM traffic_places WHERE periods))::int AS periodic,
       count(DISTINCT location_id) FILTER (WHERE speed_limit IS NULL)::int AS "withoutLimit"
     FROM sensors LEFT JOIN locations ON locations.id = location_id
-    WHERE ${among('location_id', locationIds)} AND ${among('sensors.id', sensorIds)}
+    WHERE ${isNamed(sql`location_id`, locationIds)} AND ${isNamed(sql`sensors.id`, sensorIds)}
       AND ${sensorTypes.length === 0 ? sql`true` : sql`type = ANY (${sql.param(sensorTypes)}::text[])`}`);
-  return rows[0] ?? { sensors: 0, locations: 0, withoutLimit: 0 };
+  return rows[0] ?? { sensors: 0, periodic: 0, locations: 0, withoutLimit: 0 };
 }

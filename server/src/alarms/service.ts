@@ -1,4 +1,10 @@
-import type { AlarmRule, AlarmRuleInput, UpdateAlarmRuleInput } from '@gantry/contract/alarm-rules';
+import { isDeepStrictEqual } from 'node:util';
+import type {
+  AlarmLabel,
+  AlarmRule,
+  AlarmRuleInput,
+  UpdateAlarmRuleInput,
+} from '@gantry/contract/alarm-rules';
 import { describeRule } from '@gantry/contract/alarm-sentences';
 import {
   type AcknowledgeAlarmInput,
@@ -10,10 +16,11 @@ import {
   MAX_SILENCE_DAYS,
   type Policy,
   type Silence,
+  type SilenceMatcher,
   type UpdatePolicyInput,
 } from '@gantry/contract/alarms';
 import { DAY_MS, HOUR_MS } from '@gantry/contract/durations';
-import { MAX_SILENCE_HOURS } from '@gantry/contract/values';
+import { alarmSources, MAX_SILENCE_HOURS, severities } from '@gantry/contract/values';
 import { recordActivity } from '../activity/store.ts';
 import { findList } from '../hotlists/store.ts';
 import type { AcknowledgeGroup } from '../notices/acknowledge.ts';
@@ -42,6 +49,7 @@ import { excludeRounds } from './rounds-store.ts';
 import {
   deleteRuleRow,
   findUnknownInScope,
+  findUnknownRules,
   getRule,
   insertRule,
   readScopeState,
@@ -79,12 +87,16 @@ export async function scopeWarnings(
     if (!list?.isActive) return ['The hotlist is deleted or not in use, so the rule cannot fire'];
   }
   const { source } = rule.condition;
-  const isOfSensors = source.startsWith('SENSOR_') || source === 'TRAFFIC';
+  const isOfSensors = source.startsWith('SENSOR_') || source === 'TRAFFIC' || source === 'CERTIFICATE';
   if (!isOfSensors) return [];
-  const { sensors, locations, withoutLimit } = await readScopeState(tx, rule.scope);
+  const { sensors, periodic, locations, withoutLimit } = await readScopeState(tx, rule.scope);
   const found: string[] = [];
   if (sensors === 0) found.push('There is no sensor in the scope now, so the rule cannot fire');
   const { condition } = rule;
+  if (source === 'TRAFFIC' && periodic > 0)
+    found.push(
+      `${periodic} of ${sensors} sensors in the scope send counts of intervals, of which no minutes are known, so the rule is not about them`,
+    );
   const needsLimit =
     condition.source === 'TRAFFIC' && (condition.of === 'LIMIT' || condition.measure === 'shareOverLimit');
   if (needsLimit && withoutLimit > 0)
@@ -105,11 +117,26 @@ async function requireList(tx: Transaction, condition: AlarmRuleInput['condition
     throw invalidInput(field, 'Hits of a covert hotlist are never told: name another list');
 }
 
-async function requireKnown(tx: Transaction, { scope, policyId, condition }: AlarmRuleInput): Promise<void> {
+async function requireSensor(tx: Transaction, sensorId: string | undefined): Promise<void> {
+  if (sensorId === undefined) return;
+  const unknown = await findUnknownInScope(tx, { locationIds: [], sensorIds: [sensorId] });
+  if (unknown.length > 0)
+    throw invalidInput('condition.filter.sensorId', `There is no sensor with the id ${sensorId}`);
+}
+
+/** @param former the rule before a change; what it names may have been deleted since */
+async function requireKnown(
+  tx: Transaction,
+  { scope, policyId, condition }: AlarmRuleInput,
+  former?: Pick<AlarmRuleInput, 'scope' | 'condition'>,
+): Promise<void> {
   const unknown = await findUnknownInScope(tx, scope);
-  const [first] = unknown;
+  const first = unknown.find(({ field, id }) => !former?.scope[field].includes(id));
   if (first) throw invalidInput(`scope.${first.field}`, `There is no ${first.noun} with the id ${first.id}`);
-  await requireList(tx, condition);
+  if (!isDeepStrictEqual(condition, former?.condition)) {
+    await requireList(tx, condition);
+    if (condition.source === 'EVENT_RATE') await requireSensor(tx, condition.filter.sensorId);
+  }
   if (policyId !== null)
     await getPolicy(tx, policyId).catch(() => {
       throw invalidInput('policyId', 'There is no such policy: give the id of one, or null to tell nobody');
@@ -140,7 +167,7 @@ export function updateRule(ctx: ActorContext, { id, ...changes }: UpdateAlarmRul
     const stored = await getRule(tx, id);
     const rule: AlarmRuleInput = { ...stored, ...given(changes) };
     requireSensible(rule);
-    await requireKnown(tx, rule);
+    await requireKnown(tx, rule, stored);
     await replaceRule(tx, stored.id, rule);
     const fields = givenFields(changes);
     if (fields.some((field) => !ONLY_WORDS.has(field))) await endAlarms(ctx, tx, stored.id, 'CHANGED');
@@ -232,9 +259,15 @@ export function followAlarms(
   return follow(ctx, { topics: ['alarms'], matches, lastEventId }, signal);
 }
 
-async function requireTargets(tx: Transaction, steps: CreatePolicyInput['steps']): Promise<void> {
+type Steps = CreatePolicyInput['steps'];
+
+/** @param former the steps before a change; users whom they name may have been deleted since */
+async function requireTargets(tx: Transaction, steps: Steps, former: Steps = []): Promise<void> {
   const targets: AlarmTarget[] = steps.flatMap(({ to }) => to);
-  const [unknown] = await findUnknownUsers(tx, targets);
+  const named = new Set(
+    former.flatMap(({ to }) => to.flatMap((each) => ('userId' in each ? each.userId : []))),
+  );
+  const unknown = (await findUnknownUsers(tx, targets)).find((id) => !named.has(id));
   if (unknown !== undefined) throw invalidInput('steps', `There is no user with the id ${unknown}`);
   const [channels, rotas] = [await listChannelRows(tx), await listRotaRows(tx)];
   const isOneOf = (rows: readonly { readonly id: string }[], id: string): boolean =>
@@ -263,7 +296,7 @@ export function updatePolicy(ctx: ActorContext, { id, ...changes }: UpdatePolicy
   return changeEvaluated(ctx, async (tx) => {
     const stored = await getPolicy(tx, id);
     const policy: CreatePolicyInput = { ...stored, ...given(changes) };
-    await requireTargets(tx, policy.steps);
+    await requireTargets(tx, policy.steps, stored.steps);
     await replacePolicy(tx, stored.id, policy);
     const details = { policyId: stored.id, name: policy.name, fields: givenFields(changes) };
     await recordActivity(tx, ctx.actor.id, ctx.caller, 'policies.update', details);
@@ -292,7 +325,8 @@ const JUST_NOW_MS = 60_000;
 
 /**
  * Silences alarms for some time. Only administrators do so for more than 8 hours, or so far ahead.
- * @throws AppError `badRequest` when it ends before it begins, is over, or is too long; `forbidden` for more than 8 hours
+ * @throws AppError `badRequest` when it ends before it begins, is over, is too long, or could match no alarm; `forbidden` for more
+ * than 8 hours
  */
 export function createSilence(ctx: ActorContext, input: CreateSilenceInput): Promise<Silence> {
   const { app, actor, caller } = ctx;
@@ -316,11 +350,42 @@ export function createSilence(ctx: ActorContext, input: CreateSilenceInput): Pro
     );
   return changeEvaluated(ctx, async (tx) => {
     const { matchers, reason } = input;
+    await requireMatching(tx, matchers);
     const id = await insertSilence(tx, { matchers, reason, from, until, userId: actor.id });
     const details = { silenceId: id, reason, until: new Date(until).toISOString() };
     await recordActivity(tx, actor.id, caller, 'silences.create', details);
     return getSilence(tx, id, now);
   });
+}
+
+const NOUNS = { RULE: 'alarm rule', LOCATION: 'location', SENSOR: 'sensor' } as const;
+const WORDS: Readonly<Partial<Record<AlarmLabel, readonly string[]>>> = {
+  SOURCE: alarmSources,
+  SEVERITY: severities,
+};
+
+/** Refuses matchers that no alarm can match: who silences believes that it worked. */
+async function requireMatching(tx: Transaction, matchers: readonly SilenceMatcher[]): Promise<void> {
+  const idsOf = (wanted: AlarmLabel): string[] =>
+    matchers.flatMap(({ label, values }) => (label === wanted ? values : []));
+  const scope = { locationIds: idsOf('LOCATION'), sensorIds: idsOf('SENSOR') };
+  const unknown = new Set((await findUnknownInScope(tx, scope)).map(({ id }) => id));
+  for (const id of await findUnknownRules(tx, idsOf('RULE'))) unknown.add(id);
+  for (const [m, { label, values }] of matchers.entries()) {
+    if (matchers.findIndex((other) => other.label === label) < m)
+      throw invalidInput(
+        `matchers.${m}.label`,
+        `An alarm has only one ${label}: put all values into one matcher`,
+      );
+    const words = WORDS[label];
+    for (const [v, value] of values.entries()) {
+      const path = `matchers.${m}.values.${v}`;
+      if (words !== undefined && !words.includes(value.toUpperCase()))
+        throw invalidInput(path, `There is no ${label} ${value}: use ${words.join(', ')}`);
+      if (words === undefined && unknown.has(value))
+        throw invalidInput(path, `There is no ${NOUNS[label as keyof typeof NOUNS]} with the id ${value}`);
+    }
+  }
 }
 
 /** Ends a silence now. @throws AppError `notFound`; `conflict` if it is over */

@@ -26,6 +26,8 @@ export interface SensorFact extends Record<string, unknown> {
   readonly issue: string | null;
   /** How far its clock is behind, in milliseconds; null if it is right or not known. */
   readonly clockOffMs: number | null;
+  /** Whether it counts by intervals, so that its minutes are not known. */
+  readonly isPeriodic: boolean;
 }
 
 /** All sensors. */
@@ -36,7 +38,8 @@ export async function readSensorFacts(db: Executor): Promise<SensorFact[]> {
       CASE WHEN status = 'ERROR' THEN (SELECT substr(reason, ${CRITICAL_ISSUE.length + 1}::int) FROM sensor_status_history
         WHERE sensor_id = sensors.id AND to_status = 'ERROR' AND starts_with(reason, ${CRITICAL_ISSUE})
         ORDER BY sensor_status_history.id DESC LIMIT 1) END AS issue,
-      CASE WHEN state IN ('WARNING', 'ERROR') THEN offset_ms::float8 END AS "clockOffMs"
+      CASE WHEN state IN ('WARNING', 'ERROR') THEN offset_ms::float8 END AS "clockOffMs",
+      sensors.id IN (SELECT sensor_id FROM traffic_places WHERE periods) AS "isPeriodic"
     FROM sensors LEFT JOIN locations ON locations.id = location_id LEFT JOIN sensor_clocks ON sensor_id = sensors.id`);
   return rows;
 }
@@ -51,6 +54,7 @@ export interface IncidentFact extends Record<string, unknown> {
   /** From 1 LOW to 4 CRITICAL. */
   readonly severity: number;
   readonly isOpen: boolean;
+  /** Whether an active user is assigned, or it is that of planned works in force, to which nobody has to attend. */
   readonly hasOwner: boolean;
   readonly sensorId: string | null;
   readonly locationId: string | null;
@@ -59,9 +63,11 @@ export interface IncidentFact extends Record<string, unknown> {
 
 /** The incidents that are not resolved, except for those that a backlog opened. */
 export async function readIncidents(db: Executor): Promise<IncidentFact[]> {
-  // Plan: incidents_by_status.
+  // Plan: incidents_by_status, users_pkey and works_windows_by_incident.
   const { rows } = await db.execute<IncidentFact>(sql`
-    SELECT incidents.id, title, type, severity, status = 'OPEN' AS "isOpen", assigned_to IS NOT NULL AS "hasOwner",
+    SELECT incidents.id, title, type, severity, status = 'OPEN' AS "isOpen",
+      (EXISTS (SELECT FROM users WHERE users.id = assigned_to AND is_active)
+        OR EXISTS (SELECT FROM works_windows WHERE incident_id = incidents.id AND state = 'ACTIVE')) AS "hasOwner",
       sensor_id AS "sensorId", location_id AS "locationId", name AS place
     FROM incidents LEFT JOIN locations ON locations.id = location_id
     WHERE status IN ('OPEN', 'ACKNOWLEDGED', 'IN_PROGRESS') AND NOT backlog

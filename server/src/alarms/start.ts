@@ -1,12 +1,9 @@
 import { channels } from '../platform/database/notify.ts';
-import { startPeriodic } from '../platform/periodic.ts';
+import { startPeriodic, startPeriodicIfNeeded } from '../platform/periodic.ts';
 import type { Foundation } from '../platform/start.ts';
 import { UsualHours } from './gather.ts';
 import { type Announce, doRound } from './rounds.ts';
 import { hasWork, removeOld } from './rounds-store.ts';
-
-/** While nothing is to be evaluated, rounds only wait to be roused. */
-const REST_MS = 600_000;
 
 const REMOVAL_MS = 3_600_000;
 /** Maximum number of rows that a removal takes from each table. */
@@ -19,31 +16,14 @@ const REMOVED_AT_ONCE = 10_000;
 export function startAlarms({ core, listener, resources }: Foundation, announce: Announce): void {
   const { db, log, timings } = core;
   const usual = new UsualHours();
-  let isIdle = false;
   const everyMs = timings.evaluateAlarmsMs;
   const failure = 'alarm rules cannot be evaluated now; the next round will try again';
-  const rounds = resources.use(
-    startPeriodic({ everyMs, restMs: Math.max(everyMs, REST_MS), log, failure }, async () => {
-      if (isIdle) return false;
-      // Announcements that arrive meanwhile count.
-      isIdle = true;
-      try {
-        if (await hasWork(db)) {
-          isIdle = false;
-          await doRound({ ...core, announce, usual, everyMs });
-        }
-      } catch (error) {
-        isIdle = false;
-        throw error;
-      }
-      return !isIdle;
-    }),
+  const { rouse } = resources.use(
+    startPeriodicIfNeeded({ everyMs, log, failure, isNeeded: () => hasWork(db) }, () =>
+      doRound({ ...core, announce, usual, everyMs }),
+    ),
   );
-  const look = (): void => {
-    isIdle = false;
-    rounds.rouse();
-  };
-  listener.on(channels.alarms, look, look);
+  listener.on(channels.alarms, rouse, rouse);
   const uncleared = 'old alarms cannot be removed now; the next run will try again';
   resources.use(
     startPeriodic({ everyMs: REMOVAL_MS, log, failure: uncleared }, () => removeOld(db, REMOVED_AT_ONCE)),

@@ -39,14 +39,18 @@ async function toAlarms(db: Executor, rows: readonly Row[]): Promise<Alarm[]> {
     db,
     rows.map(({ acknowledgedBy }) => acknowledgedBy),
   );
-  return rows.map(({ inhibitedBy: cause, inhibitingId: alarmId, ...row }) => {
+  return rows.map(({ inhibitedBy: cause, inhibitingId: causeId, ...row }) => {
     const times = TIMES.map((name) => [name, row[name] === null ? null : new Date(row[name] as string)]);
     const shown = {
       ...row,
       ...Object.fromEntries(times),
       severity: severityOfRank(row.severity),
       acknowledgedBy: nameOf(row.acknowledgedBy),
-      inhibitedBy: cause && { cause, alarmId },
+      inhibitedBy: cause && {
+        cause,
+        alarmId: cause === 'MAINTENANCE' ? null : causeId,
+        ...(cause === 'MAINTENANCE' && { worksId: causeId }),
+      },
     };
     return shown as unknown as Alarm;
   });

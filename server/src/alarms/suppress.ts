@@ -24,8 +24,8 @@ export interface ActiveSilence {
 
 export interface Suppression {
   readonly silencedBy: string | null;
-  readonly cause: 'ALARM' | 'SENSOR_NOT_WORKING' | 'PLACE_NOT_WORKING' | null;
-  /** The alarm that is the cause, if it is one. */
+  readonly cause: 'ALARM' | 'MAINTENANCE' | 'SENSOR_NOT_WORKING' | 'PLACE_NOT_WORKING' | null;
+  /** The alarm that is the cause, or the works because of which a sensor is in maintenance. */
   readonly causeId: string | null;
 }
 
@@ -36,6 +36,9 @@ export interface NotWorking {
   /** Locations with sensors, none of which is ONLINE. */
   readonly locationIds: ReadonlySet<string>;
 }
+
+/** The works because of which sensors are in maintenance, by the id of the sensor, and of the location with no other sensors. */
+export type Maintained = ReadonlyMap<string, string>;
 
 /** The key of the alarm of a rule with too many keys, which stands for them. */
 export const WHOLE_RULE = '*';
@@ -56,11 +59,14 @@ export function suppress(
   alarms: readonly Suppressible[],
   silences: readonly ActiveSilence[],
   notWorking: NotWorking,
+  maintained: Maintained = new Map(),
 ): ReadonlyMap<string, Suppression> {
   const byKey = new Map(alarms.map((alarm) => [`${alarm.ruleId} ${alarm.key}`, alarm]));
   const places = placesOf(alarms);
   const causeOf = (alarm: Suppressible): Omit<Suppression, 'silencedBy'> => {
     const { source, ruleId, key, sensorId, locationId } = alarm;
+    const works = maintained.get(sensorId ?? (key === placeKey(`${locationId}`) ? `${locationId}` : ''));
+    if (works !== undefined) return { cause: 'MAINTENANCE', causeId: works };
     const whole = key === WHOLE_RULE ? undefined : byKey.get(`${ruleId} ${WHOLE_RULE}`);
     const place =
       OF_SENSORS.has(source) && locationId !== null ? places.get(placeKey(locationId)) : undefined;

@@ -1,7 +1,11 @@
+import { HOUR_MS } from '@gantry/contract/durations';
 import { type SQL, sql } from 'drizzle-orm';
 import { moment } from '../platform/database/moment.ts';
 import type { Executor } from '../platform/database/transaction.ts';
 import type { Interval } from '../platform/time.ts';
+import { sumsOf } from '../traffic/periods.ts';
+import { crossing, endOf, readCrossingPeriods } from '../traffic/periods-store.ts';
+import { HAS_VEHICLES } from '../traffic/quality/no-hits-store.ts';
 import { isPlausible, numbersOf } from '../traffic/slots-store.ts';
 
 // What TRAFFIC and SENSOR_PLAUSIBILITY read: counts by minute and by hour.
@@ -78,6 +82,27 @@ export function readHours(db: Executor, hours: readonly number[], hasBins = fals
   return readSlots(db, sql`minutes = 60 AND slot = ANY (${times})`, hasBins);
 }
 
+/**
+ * What sensors counted in intervals that no hour of UTC contains, as in time zones half an hour from it, by the hour in which
+ * they end.
+ * @param hours Unix milliseconds
+ */
+export async function readCrossingHours(
+  db: Executor,
+  sensorIds: readonly string[],
+  hours: readonly number[],
+): Promise<Pick<SlotFact, 'sensorId' | 'slot' | 'vehicles'>[]> {
+  const segments = hours.map(
+    (hour) => ({ minutes: 60, from: hour - HOUR_MS, until: hour + HOUR_MS }) as const,
+  );
+  const periods = await readCrossingPeriods(db, sensorIds, { sensorIds }, segments);
+  return periods.map((period) => ({
+    sensorId: period.sensorId,
+    slot: Math.ceil(endOf(period) / HOUR_MS - 1) * HOUR_MS,
+    vehicles: sumsOf(period, 1).reduce((sum, { vehicles }) => sum + vehicles, 0),
+  }));
+}
+
 /** What sensors counted in the slots of five minutes of a range. */
 export function readFives(
   db: Executor,
@@ -106,16 +131,19 @@ export async function findSeeing(
   return new Set(rows.map(({ id }) => id));
 }
 
-/** The hours (Unix milliseconds) in which sensors saw a vehicle since a time, in order, by sensor. */
+/** The hours, or starts of intervals that are in none, in which sensors saw a vehicle since a time, in order, by sensor. */
 export async function readSeenHours(
   db: Executor,
   sensorIds: readonly string[],
   since: number,
 ): Promise<ReadonlyMap<string, readonly number[]>> {
   const { rows } = await db.execute<{ id: string; hours: string }>(sql`
-    SELECT sensor_id AS id, array_agg(DISTINCT extract(epoch FROM slot)::bigint ORDER BY extract(epoch FROM slot)::bigint)::text AS hours
-    FROM traffic_bins
-    WHERE minutes = 60 AND sensor_id = ANY (${sql.param(sensorIds)}::uuid[]) AND slot >= ${moment(since)} AND vehicles > 0
+    SELECT sensor_id AS id, array_agg(DISTINCT extract(epoch FROM at)::bigint ORDER BY extract(epoch FROM at)::bigint)::text AS hours
+    FROM (
+      SELECT sensor_id, slot AS at FROM traffic_bins WHERE minutes = 60 AND vehicles > 0
+      UNION ALL SELECT sensor_id, start FROM traffic_periods WHERE ${crossing(60)} AND ${HAS_VEHICLES}
+    ) AS seen
+    WHERE sensor_id = ANY (${sql.param(sensorIds)}::uuid[]) AND at >= ${moment(since)}
     GROUP BY 1`);
   return new Map(rows.map(({ id, hours }) => [id, numbersOf(hours).map((second) => second * 1_000)]));
 }

@@ -135,9 +135,9 @@ async function readPast(db: Executor, rule: AlarmRuleInput, range: Interval): Pr
       return bySpans(spans, (key) => nameOf.get(key) ?? null);
     }
     case 'INCIDENT_UNATTENDED':
-      return bySpans(await readIncidentSpans(db, condition, range), () => null);
+      return bySpans(await readIncidentSpans(db, condition, scope, range), () => null);
     case 'HIT':
-      return bySpans(await readHitSpans(db, condition, range), () => null);
+      return bySpans(await readHitSpans(db, condition, scope, range), () => null);
     case 'TRAFFIC':
       return pastTraffic(db, rule, condition, sensors, range);
     case 'EVENT_RATE':

@@ -15,7 +15,7 @@ import { createPool } from '../../src/platform/database/pool.ts';
 import { createTestDatabase, eventually, startGantry } from '../harness.ts';
 import { startedProcesses } from '../started-processes.ts';
 import { isLong } from '../test-length.ts';
-import { spawnService, untilItServes } from './service-process.ts';
+import { spawnWithTimings, untilItServes } from './service-process.ts';
 
 const rule = {
   name: 'Offline',
@@ -37,7 +37,8 @@ describe('a process that is killed while it evaluates alarms', () => {
   it('leaves the round to others, two of which evaluate and tell each alarm once', async () => {
     const pool = createPool(database.url, 2, () => undefined);
     const settings = { DATABASE_URL: database.url, DATA_DIR: join(scratch, 'data') };
-    const doomed = await untilItServes(spawnService(scratch, settings));
+    const timings = { evaluateAlarmsMs: 100 };
+    const doomed = await untilItServes(spawnWithTimings(scratch, settings, timings));
     const token = await doomed.tokenFor('ADMIN');
     const { id: userId } = await doomed.ok('auth.me', undefined, { token });
     const steps = [{ afterMinutes: 0, to: [{ userId }] }];
@@ -48,7 +49,8 @@ describe('a process that is killed while it evaluates alarms', () => {
     await blocker.query('BEGIN');
     await blocker.query('LOCK alarm_evaluation IN SHARE MODE');
     await doomed.ok('alarmRules.create', { ...rule, policyId }, { token });
-    const waiting = `SELECT FROM pg_stat_activity WHERE wait_event_type = 'Lock' AND query LIKE '%UPDATE alarm_evaluation%'`;
+    const waiting = `SELECT FROM pg_stat_activity
+      WHERE datname = current_database() AND wait_event_type = 'Lock' AND query LIKE '%UPDATE alarm_evaluation%'`;
     await eventually(
       async () => (await pool.query(waiting)).rowCount,
       (rows) => rows === 1,
@@ -64,7 +66,7 @@ describe('a process that is killed while it evaluates alarms', () => {
 
     const told: string[] = [];
     const overrides = {
-      timings: { evaluateAlarmsMs: 100 },
+      timings,
       announce: async (
         _: unknown,
         { groupId, step, total }: { groupId: string; step: number; total: number },

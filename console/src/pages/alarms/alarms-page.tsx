@@ -9,7 +9,9 @@ import {
   AlarmLink,
   AlarmState,
   alarmName,
+  pageOfAlarm,
   readAlarmsAgain,
+  useAcknowledgeAlarm,
 } from '../../shared/alarms/alarm-parts.tsx';
 import { dateFilters, type Filter } from '../../shared/filters/filter.ts';
 import { FilterBar } from '../../shared/filters/filter-bar.tsx';
@@ -23,11 +25,13 @@ import { figureColumn, SecondLine, textColumn, timeColumn } from '../../shared/t
 import { type Column, DataTable } from '../../shared/table/data-table.tsx';
 import { ExportButton } from '../../shared/table/export-button.tsx';
 import { usePages } from '../../shared/table/pages.ts';
+import { useCursor } from '../../shared/table/use-cursor.ts';
 import { Moment } from '../../shared/time/moment.tsx';
 import { usePane } from '../../shared/url/use-pane.ts';
 import { Button } from '../../ui/button.tsx';
 import { Empty, NoMatch } from '../../ui/empty.tsx';
 import { LinkButton } from '../../ui/links.tsx';
+import { useShortcuts } from '../../ui/shortcuts.tsx';
 import { SilenceDialog } from './silence-dialog.tsx';
 
 const keyOf = ({ id }: Alarm): string => id;
@@ -70,6 +74,7 @@ function Alarms() {
     rows: 'alarms',
     keyOf,
   });
+  const activeKey = useAlarmKeys(pages.rows, setSilenced);
   const { sortBy, sortOrder, ...filtered } = rest;
   const isFiltered = Object.values(filtered).some((each) => each !== undefined);
   return (
@@ -82,7 +87,7 @@ function Alarms() {
       </FilterBar>
       <DataTable
         label={t('title')}
-        {...{ columns, pages, keyOf }}
+        {...{ columns, pages, keyOf, activeKey }}
         sort={{ by: sortBy ?? 'severity', order: sortOrder ?? 'desc' }}
         onSort={({ by, order }) =>
           void navigate({
@@ -113,6 +118,34 @@ function Alarms() {
       )}
     </>
   );
+}
+
+/**
+ * The keys of the list: they move a cursor, open what the alarm at the cursor is about, acknowledge the alarm and
+ * silence it.
+ * @returns the key of the alarm at the cursor
+ */
+function useAlarmKeys(rows: readonly Alarm[], onSilence: (alarm: Alarm) => void): string | null {
+  const { t } = useTranslation('alarms');
+  const navigate = useNavigate();
+  const [activeKey, setActive] = useState<string | null>(null);
+  const { acknowledge } = useAcknowledgeAlarm();
+  const open = (alarm: Alarm) => {
+    const page = pageOfAlarm(alarm);
+    if (page !== null) void navigate(page);
+  };
+  const onMove = ({ id }: Alarm) => setActive(id);
+  const { active } = useCursor({ rows, keyOf, activeKey, onMove, onOpen: open });
+  useShortcuts([
+    { keys: '1', label: t('acknowledge'), scope: 'page', run: () => active && acknowledge(active) },
+    {
+      keys: '2',
+      label: t('silence.title'),
+      scope: 'page',
+      run: () => active?.state === 'FIRING' && onSilence(active),
+    },
+  ]);
+  return activeKey;
 }
 
 function useAlarmFilters(): readonly Filter[] {
