@@ -58,7 +58,8 @@ export const channelFields: Readonly<Record<ChannelKind, readonly string[]>> = {
 };
 
 const HEADER_NAME = /^[A-Za-z0-9!#$%&'*+.^_`|~-]{1,100}$/;
-const HEADER_VALUE = /^[\x20-\x7e]*$/;
+/** The characters that the value of a header can have. */
+export const HEADER_VALUE = /^[\x20-\x7e]*$/;
 /** Headers that belong to the connection or are computed. */
 const OWN_HEADERS: ReadonlySet<string> = new Set([
   'host',

@@ -14,7 +14,7 @@ export const MAX_LAYERS = 10;
 export const MAX_MEMBERS = 50;
 export const MAX_OVERRIDES = 200;
 
-const hours = z
+export const rotaHours = z
   .object({
     from: timeOfDay,
     until: timeOfDay.describe('On the next day if it is not later than `from`.'),
@@ -25,7 +25,7 @@ const hours = z
       .describe('The days on which the hours begin: 1 = Monday … 7 = Sunday.'),
   })
   .describe('When the layer applies, in the time zone of the rota.');
-export type RotaHours = z.infer<typeof hours>;
+export type RotaHours = z.infer<typeof rotaHours>;
 
 export const rotaLayer = z.object({
   start: plainDate.describe('The first day, YYYY-MM-DD.'),
@@ -36,7 +36,7 @@ export const rotaLayer = z.object({
     .min(1, 'Name at least one user')
     .max(MAX_MEMBERS, `Name at most ${MAX_MEMBERS} users`)
     .describe('The ids of users, in their order. One may be named several times.'),
-  hours: hours.nullish().transform((value) => value ?? null),
+  hours: rotaHours.nullish().transform((value) => value ?? null),
 });
 export type RotaLayer = z.infer<typeof rotaLayer>;
 

@@ -1,4 +1,4 @@
-import { createServer, type Socket } from 'node:net';
+import { type AddressInfo, createServer, type Socket } from 'node:net';
 import { afterAll, afterEach, describe, expect, it } from 'vitest';
 import { findFailingChannels } from '../src/notices/channels-store.ts';
 import { smsOf } from '../src/notices/compose.ts';
@@ -101,6 +101,26 @@ describe('a receiver that refuses', () => {
       'SELECT extract(epoch FROM due_at - now()) AS wait FROM notices',
     );
     expect(Number(rows[0].wait)).toBeGreaterThan(500);
+  });
+
+  it.each([
+    [
+      'changes the protocol',
+      'HTTP/1.1 101 Switching Protocols\r\nConnection: Upgrade\r\nUpgrade: x\r\n\r\n',
+      /without an answer/,
+    ],
+    ['says nothing of HTTP', '220 mail.example.org ESMTP\r\n', /Expected HTTP/],
+    ['ends within the head of its answer', 'HTTP/1.1 200 OK\r\nContent-', /socket hang up/],
+    ['has too long a head', `HTTP/1.1 200 OK\r\nX: ${'x'.repeat(100_000)}\r\n\r\n`, /Header overflow/],
+  ])('is asked again if it %s', async (_, head, error) => {
+    const server = createServer((socket) => {
+      socket.on('error', () => undefined).once('data', () => socket.end(head));
+    });
+    await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+    const { port } = server.address() as AddressInfo;
+    await announceTo(gantry, [{ channelId: await addHttp(`http://127.0.0.1:${port}/`) }]);
+    expect(await failedOnce()).toMatchObject({ status: 'PENDING', lastError: expect.stringMatching(error) });
+    await new Promise((resolve) => server.close(resolve));
   });
 
   it('does not delay another channel', async () => {
@@ -233,6 +253,37 @@ describe('a channel that is', () => {
       channelName: 'Gateway',
     });
   });
+});
+
+it('does not send what waits to a user who was deactivated or deleted meanwhile', async () => {
+  receiver.respond = answer(500);
+  await ok('channels.create', { name: 'Texts', kind: 'SMS', url: receiver.url });
+  const user = { lastName: 'Left', role: 'OPERATOR', password: 'Correct-horse-2' };
+  const userIds: string[] = [];
+  for (const n of [1, 2, 3]) {
+    const { id } = await ok('users.create', { ...user, firstName: `${n}`, email: `${n}@example.org` });
+    await addContact(gantry, id, { kind: 'SMS', address: `+90532000000${n}` });
+    userIds.push(id);
+  }
+  await announceTo(
+    gantry,
+    userIds.map((userId) => ({ userId })),
+  );
+  await settledNotices(gantry, token, (all) => all.every(({ lastError }) => lastError !== null));
+  await ok('users.update', { id: userIds[0], isActive: false });
+  await ok('users.delete', { id: userIds[1] });
+  receiver.respond = answer(200);
+  receiver.received.length = 0;
+  await letPass();
+  const sent = await settledNotices(gantry, token);
+  const gone = 'The user was deleted or deactivated';
+  expect(sent.map(({ recipient, status, lastError }) => [recipient, status, lastError]).sort()).toEqual([
+    ['+905320000001', 'FAILED', gone],
+    ['+905320000002', 'FAILED', gone],
+    ['+905320000003', 'SENT', null],
+  ]);
+  expect(receiver.received).toHaveLength(1);
+  for (const id of [userIds[0], userIds[2]]) await ok('users.delete', { id });
 });
 
 describe('the log of messages', () => {

@@ -209,3 +209,44 @@ describe('of fifty listed plates', () => {
     for (const stream of streams) stream.close();
   });
 });
+
+it('hides plates in what waits for a user who may not see them any more, and for a channel that hides them now', async () => {
+  const add = async (procedure: string, fields: object): Promise<string> =>
+    (await gantry.ok(procedure, fields, { token })).id;
+  const user = { firstName: 'Kim', lastName: 'Moved', role: 'OPERATOR', password: 'Correct-horse-2' };
+  const userId = await add('users.create', { ...user, email: 'kim@example.org' });
+  await addContact(gantry, userId, { kind: 'SMS', address: '+905321112233' });
+  const sms = { name: 'Texts', kind: 'HTTP', url: `${origin}/late/sms`, plates: 'SHOW' };
+  await gantry.pool.query(`DELETE FROM channels WHERE kind = 'SMS'`);
+  await add('channels.create', { ...sms, kind: 'SMS' });
+  const channelId = await add('channels.create', { ...sms, url: `${origin}/late/http` });
+  const policyId = await add('policies.create', {
+    name: 'Alerts of LATE 77',
+    steps: [{ afterMinutes: 0, to: [{ userId }, { channelId }] }],
+    groupWaitSeconds: 0,
+  });
+  const rule = { name: 'Late', severity: 'CRITICAL', condition: { source: 'HIT' } };
+  await add('alarmRules.create', { ...rule, policyId });
+  await add('watchlist.create', { pattern: 'LATE 77', reason: 'Stolen', priority: 'CRITICAL' });
+  receiver.received.length = 0;
+  receiver.respond = answer(500);
+  const late = () => receiver.received.filter(({ path }) => path.startsWith('/late/'));
+  const bothCame = () =>
+    eventually(
+      async () => new Set(late().map(({ path }) => path)).size,
+      (n) => n === 2,
+    );
+  await gantry.ingest(await gantry.registerSensor(), {
+    eventType: 'PLATE_RECOGNITION',
+    licensePlateNumber: 'LATE 77',
+  });
+  await bothCame();
+  expect(late().filter(({ body }) => shows(body, 'LATE 77')).length).toBe(late().length);
+  await gantry.ok('users.updateRole', { id: userId, role: 'FIELD' }, { token });
+  await gantry.ok('channels.update', { id: channelId, kind: 'HTTP', plates: 'HIDE' }, { token });
+  receiver.received.length = 0;
+  receiver.respond = answer(200);
+  await gantry.pool.query(`UPDATE notices SET due_at = now() WHERE status = 'PENDING'`);
+  await bothCame();
+  expect(late().filter(({ body }) => shows(body, 'LATE 77'))).toEqual([]);
+});

@@ -52,6 +52,61 @@ describe('a rota', () => {
     expect((await gantry.refusal('rotas.getById', { id }, { token })).status).toBe(404);
   });
 
+  it('shows whole days, also those on which clocks change', async () => {
+    const rota = await ok('rotas.create', { name: 'Clocks', timezone: 'Europe/Berlin', layers: [always] });
+    const lastOf = async (startDate: string, days: number) =>
+      (await ok('rotas.getOnDuty', { id: rota.id, startDate, days })).shifts.at(-1).until;
+    expect(await lastOf('2026-10-25', 1)).toBe('2026-10-25T23:00:00.000Z');
+    expect(await lastOf('2026-03-29', 1)).toBe('2026-03-29T22:00:00.000Z');
+    expect(await lastOf('2026-10-01', 31)).toBe('2026-10-31T23:00:00.000Z');
+    await ok('rotas.delete', { id: rota.id });
+  });
+
+  it('and a channel stay while a policy names them', async () => {
+    const rota = await ok('rotas.create', { name: 'Named', layers: [always] });
+    await gantry.pool.query(`INSERT INTO channels (name, kind, settings, plates, language, enabled, created_by)
+      VALUES ('Named', 'SMTP', '{}', 'HIDE', 'en', true, gen_random_uuid())`);
+    const { channels } = await ok('channels.getAll');
+    const channelId = channels.find(({ name }: { name: string }) => name === 'Named').id;
+    const to = [{ rotaId: rota.id.toUpperCase() }, { channelId }];
+    const policy = await ok('policies.create', { name: 'Desk', steps: [{ afterMinutes: 0, to }] });
+    const refusal = (procedure: string, id: string) => gantry.refusal(procedure, { id }, { token });
+    expect(await refusal('rotas.delete', rota.id)).toMatchObject({
+      status: 409,
+      message: 'Policies name this rota (Desk): take it out of their steps first',
+    });
+    expect(await refusal('channels.delete', channelId.toUpperCase())).toMatchObject({
+      status: 409,
+      message: 'Policies name this channel (Desk): take it out of their steps first',
+    });
+    expect(await refusal('rotas.delete', 'nowhere')).toMatchObject({ status: 404 });
+    await ok('policies.delete', { id: policy.id });
+    await ok('rotas.delete', { id: rota.id });
+    await ok('channels.delete', { id: channelId });
+  });
+
+  it('has nobody on duty while whose turn it is was deactivated, and somebody can step in', async () => {
+    const user = { firstName: 'Kim', lastName: 'Left', role: 'OPERATOR', password: 'Correct-horse-2' };
+    const { id: left } = await ok('users.create', { ...user, email: 'kim@example.org' });
+    const layers = [{ ...always, members: [left] }];
+    const { id } = await ok('rotas.create', { name: 'Left', layers });
+    const who = async () => (await ok('rotas.getOnDuty', { id })).onDuty?.id ?? null;
+    expect(await who()).toBe(left);
+    await ok('users.update', { id: left, isActive: false });
+    expect(await who()).toBeNull();
+    expect((await ok('rotas.getAll')).rotas).toMatchObject([{ id, onDuty: null }]);
+    const overrides = [{ from: today, until: new Date(Date.now() + 2 * DAY), userId: operator }];
+    await ok('rotas.update', { id, layers, overrides });
+    expect(await who()).toBe(operator);
+    const added = { ...always, members: [left] };
+    const elsewhere = { name: 'Other', layers: [added] };
+    expect(await gantry.refusal('rotas.create', elsewhere, { token })).toMatchObject({ status: 400 });
+    await ok('users.delete', { id: left });
+    expect(await ok('rotas.update', { id, layers, overrides: [] })).toMatchObject({ name: 'Left' });
+    expect(await who()).toBeNull();
+    await ok('rotas.delete', { id });
+  });
+
   it('has overrides, which are local times of its zone', async () => {
     const overrides = [{ from: '2026-03-01T20:00', until: '2026-03-02', userId: operator.toUpperCase() }];
     const rota = await ok('rotas.create', {

@@ -2,6 +2,7 @@ import { isUuid } from '@gantry/contract/id';
 import { MAX_CHANNELS, type NoticeChannel } from '@gantry/contract/notices';
 import { and, asc, eq, isNotNull, sql } from 'drizzle-orm';
 import { findNames } from '../accounts/names-store.ts';
+import { lockAdditions } from '../platform/database/locks.ts';
 import { timeOfUpdate } from '../platform/database/moment.ts';
 import { noticeChannels } from '../platform/database/tables.ts';
 import type { Executor, Transaction } from '../platform/database/transaction.ts';
@@ -44,7 +45,7 @@ export async function insertChannel(
   tx: Transaction,
   fields: typeof noticeChannels.$inferInsert,
 ): Promise<ChannelRow> {
-  await tx.execute(sql`LOCK TABLE channels IN SHARE ROW EXCLUSIVE MODE`);
+  await lockAdditions(tx, 'channels');
   if ((await tx.$count(noticeChannels)) >= MAX_CHANNELS)
     throw new AppError('badRequest', `There are ${MAX_CHANNELS} channels already: delete one first`);
   return found(await tx.insert(noticeChannels).values(fields).returning(), 'Channel');
@@ -79,6 +80,19 @@ export async function deleteChannelRow(tx: Transaction, id: string): Promise<Cha
     UPDATE notices SET status = 'DROPPED', last_error = 'The channel was deleted'
     WHERE channel_id = ${row.id} AND status = 'PENDING'`);
   return row;
+}
+
+/** The names of the policies that have a channel, or whoever is on duty of a rota, told of alarms. */
+export async function findPoliciesNaming(
+  db: Executor,
+  target: 'channelId' | 'rotaId',
+  id: string,
+): Promise<string[]> {
+  if (!isUuid(id)) return [];
+  const { rows } = await db.execute<{ name: string }>(sql`
+    SELECT DISTINCT name FROM policies, jsonb_array_elements(steps) AS step, jsonb_array_elements(step -> 'to') AS named
+    WHERE lower(named ->> ${target}::text) = lower(${id}) ORDER BY name`);
+  return rows.map(({ name }) => name);
 }
 
 /** A channel that takes no messages. */

@@ -7,6 +7,7 @@ import {
   type CreateChannelInput,
   channelFields,
   contactAddress,
+  HEADER_VALUE,
   type NoticeChannel,
   type RedeliverNoticesInput,
   reachedBy,
@@ -31,7 +32,7 @@ import {
 } from './channels-store.ts';
 import { bodyFlaw, exampleUrl, headerFlaw, urlFlaw } from './compose.ts';
 import { insertNotices, redeliverFailed, redeliverOne, wakeChannels } from './notices-store.ts';
-import { recipientsOf } from './recipients.ts';
+import { recipientsOf, requireUnnamed } from './recipients.ts';
 import type { NoticeServices } from './start.ts';
 
 type ChannelContext = ActorContext<Core & NoticeServices & Pick<AuthServices, 'secrets'>>;
@@ -99,9 +100,10 @@ export async function updateChannel(
   });
 }
 
-/** @throws AppError `notFound` */
+/** @throws AppError `notFound`; `conflict` while a policy names it */
 export function deleteChannel({ app, actor, caller }: ActorContext, id: string): Promise<string> {
   return inTransaction(app.db, async (tx) => {
+    await requireUnnamed(tx, 'channelId', id);
     const { id: channelId, name, kind } = await deleteChannelRow(tx, id);
     await recordActivity(tx, actor.id, caller, 'channels.delete', { channelId, name, kind });
     return channelId;
@@ -248,6 +250,12 @@ async function checkFields(
   );
   if (usesSecret && secret === undefined)
     throw invalidInput('secret', 'A template uses the secret: give one');
+  const isHeader = Object.values(headers).some((each) => each.includes('{{secret}}'));
+  if (isHeader && !HEADER_VALUE.test(secret ?? ''))
+    throw invalidInput(
+      'secret',
+      'The secret is part of a header, and has a line break or another character that a header cannot have',
+    );
   if (kind === 'SLACK' || kind === 'TEAMS') return { url: new URL(url ?? '').origin, secret: url ?? '' };
   const { secret: _, ...settings } = given;
   const checked = allowed.includes('to') ? { to: checkRecipients(kind, to, (n) => `to.${n}`) } : {};

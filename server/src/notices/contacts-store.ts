@@ -9,6 +9,7 @@ import {
 import type { Role } from '@gantry/contract/permissions';
 import { and, asc, eq, sql } from 'drizzle-orm';
 import { isUniqueViolation } from '../platform/database/failure.ts';
+import { lockAdditions } from '../platform/database/locks.ts';
 import { contacts } from '../platform/database/tables.ts';
 import type { Executor, Transaction } from '../platform/database/transaction.ts';
 import { AppError, found, invalidInput } from '../platform/error.ts';
@@ -42,7 +43,7 @@ export async function insertContact(
   tx: Transaction,
   fields: Pick<ContactRow, 'userId' | 'kind' | 'address' | 'language' | 'quiet'>,
 ): Promise<Contact> {
-  await tx.execute(sql`LOCK TABLE contacts IN SHARE ROW EXCLUSIVE MODE`);
+  await lockAdditions(tx, 'contacts');
   if ((await tx.$count(contacts, eq(contacts.userId, fields.userId))) >= MAX_CONTACTS_OF_USER)
     throw new AppError('badRequest', `You have ${MAX_CONTACTS_OF_USER} contacts already: delete one first`);
   if ((await tx.$count(contacts)) >= MAX_CONTACTS)

@@ -1,5 +1,8 @@
+import { HIDDEN_PLATE } from '@gantry/contract/events';
 import { acknowledgeBy } from '@gantry/contract/notice-texts';
+import { mayRolesSeePlates } from '../accounts/role-settings.ts';
 import type { AuthServices } from '../accounts/start.ts';
+import { replacePlates } from '../events/plate-rules.ts';
 import type { Core } from '../platform/context.ts';
 import { startJobs } from '../platform/database/jobs.ts';
 import { channels, type Listener } from '../platform/database/notify.ts';
@@ -62,17 +65,23 @@ function failed(error: string): AttemptResult {
   return { status: null, answer: null, error };
 }
 
-/** The message of a row, with the link by which its recipient acknowledges the alarms. */
+/**
+ * The message of a row, with the link by which its recipient acknowledges the alarms. Plates that may not be shown any more
+ * are hidden: it may have waited.
+ */
 function messageOf(
   attempt: NoticeAttempt,
   { config, secrets }: SendingApp,
 ): Message & { readonly thread?: string } {
-  const { id, kind, severity, policyName, total, subject, body, recipient, groupId, language } = attempt;
+  const { id, kind, severity, total, recipient, groupId, language, role, channelPlates } = attempt;
+  const showsPlates = channelPlates === 'SHOW' && (role === null || mayRolesSeePlates(config, role));
+  const shown = replacePlates(showsPlates ? [] : attempt.plates, HIDDEN_PLATE);
+  const body = shown(attempt.body);
   const base = config.PUBLIC_URL;
   const acknowledge = attempt.hasLink && base !== undefined ? `${base}/ack/${tokenOf(secrets, id)}` : null;
   return {
-    ...{ id, kind, severity, total, subject, recipient, acknowledge },
-    policy: policyName ?? '',
+    ...{ id, kind, severity, total, subject: shown(attempt.subject), recipient, acknowledge },
+    policy: shown(attempt.policyName ?? ''),
     text: acknowledge === null ? body : `${body}\n\n${acknowledgeBy(language, acknowledge)}`,
     link: base === undefined ? '' : `${base}/alarms`,
     ...(groupId !== null && { thread: groupId }),
@@ -103,11 +112,13 @@ export function startSending(options: SendingOptions): AsyncDisposable {
     limitMs: ATTEMPT_LIMIT_MS,
     claim: (channelId, most, leaseMs) =>
       claimDueNotices(db, channelId, { most, leaseMs, mailLeaseMs: mailMs + leaseMarginMs }),
-    send: (attempt) =>
-      send(
-        { kind: attempt.channelKind, settings: attempt.settings, secret: attempt.secret },
-        messageOf(attempt, app),
-      ),
+    send: async (attempt) =>
+      attempt.userId !== null && attempt.role === null
+        ? { ...failed('The user was deleted or deactivated'), isPermanent: true }
+        : send(
+            { kind: attempt.channelKind, settings: attempt.settings, secret: attempt.secret },
+            messageOf(attempt, app),
+          ),
     async succeed(attempt, result) {
       await markSent(db, attempt.id, result);
       await noteChannel(db, attempt.channelId, null);

@@ -9,6 +9,7 @@ import type {
   NoticeLanguage,
 } from '@gantry/contract/notices';
 import type { Page } from '@gantry/contract/page';
+import type { Role } from '@gantry/contract/permissions';
 import { and, asc, type Column, desc, eq, type SQL, sql } from 'drizzle-orm';
 import { findNames } from '../accounts/names-store.ts';
 import { claimableIds } from '../platform/database/jobs.ts';
@@ -232,8 +233,15 @@ export interface NoticeAttempt extends LeasedAttempt {
   readonly recipient: string;
   readonly language: NoticeLanguage;
   readonly hasLink: boolean;
+  /** null for a recipient of the channel itself. */
+  readonly userId: string | null;
+  /** The role that the user has now; null if they were deleted or deactivated, and without a user. */
+  readonly role: Role | null;
+  /** The plates of its alarms, if the channel or the user was changed since it was written. */
+  readonly plates: readonly string[];
   readonly channelId: string;
   readonly channelKind: ChannelKind;
+  readonly channelPlates: 'HIDE' | 'SHOW';
   readonly settings: ChannelSettings;
   /** The sealed secret. */
   readonly secret: string | null;
@@ -260,8 +268,13 @@ export async function claimDueNotices(
     WHERE channel.id = ${channelId} AND channel.enabled AND taken.channel_id = channel.id AND taken.id = ANY (${due})
     RETURNING taken.id, taken.attempts AS number, taken.by_hand AS "byHand", taken.group_id AS "groupId", taken.kind,
       taken.severity, taken.policy_name AS "policyName", taken.total, taken.subject, taken.body, taken.recipient,
-      taken.language, taken.ack_hash IS NOT NULL AS "hasLink", channel.id AS "channelId",
-      channel.kind AS "channelKind", channel.settings, channel.secret`);
+      taken.language, taken.ack_hash IS NOT NULL AS "hasLink", taken.user_id AS "userId",
+      (SELECT role FROM users WHERE users.id = taken.user_id AND is_active) AS role,
+      ARRAY(SELECT DISTINCT plate FROM alarms WHERE alarms.group_id = taken.group_id AND plate IS NOT NULL
+        AND (channel.updated_at > taken.created_at
+          OR EXISTS (SELECT FROM users WHERE users.id = taken.user_id AND users.updated_at > taken.created_at))) AS plates,
+      channel.id AS "channelId", channel.kind AS "channelKind", channel.plates AS "channelPlates", channel.settings,
+      channel.secret`);
   return rows;
 }
 

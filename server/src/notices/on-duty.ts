@@ -1,6 +1,6 @@
 import { DAY_MS, MINUTE_MS } from '@gantry/contract/durations';
 import type { RotaHours, RotaLayer, StoredOverride } from '@gantry/contract/rotas';
-import { type Interval, offsetsOf, resolveTime } from '../platform/time.ts';
+import { addDays, hoursOn, type Interval, offsetsOf, resolveTime, weekdayOf } from '../platform/time.ts';
 
 // Who is on duty, as a pure function of the rota and the time.
 
@@ -58,12 +58,6 @@ function isWithinHours(hours: RotaHours, zone: string, at: number): boolean {
   });
 }
 
-/** The hours that begin on a day. */
-function hoursOn({ from, until }: RotaHours, day: string, zone: string): Interval {
-  const lastDay = until <= from ? addDays(day, 1) : day;
-  return { from: moment(day, from, zone), until: moment(lastDay, until, zone) };
-}
-
 /** The shifts of an interval, in order and without gaps between them. */
 export function shiftsOf(rota: DutyRules, { from, until }: Interval): DutyShift[] {
   const shifts: DutyShift[] = [];
@@ -99,13 +93,4 @@ function moment(day: string, timeOfDay: string, zone: string): number {
 
 function localDay(at: number, zone: string): string {
   return new Date(at + offsetsOf(zone)(at) * MINUTE_MS).toISOString().slice(0, 10);
-}
-
-function addDays(day: string, count: number): string {
-  return new Date(Date.parse(day) + count * DAY_MS).toISOString().slice(0, 10);
-}
-
-/** 1 = Monday … 7 = Sunday. */
-function weekdayOf(day: string): number {
-  return new Date(day).getUTCDay() || 7;
 }

@@ -1,7 +1,8 @@
 import type { Severity } from '@gantry/contract/events';
 import { type ContactKind, type QuietHours, reachedBy } from '@gantry/contract/notices';
 import type { Executor } from '../platform/database/transaction.ts';
-import type { ChannelRow } from './channels-store.ts';
+import { AppError } from '../platform/error.ts';
+import { type ChannelRow, findPoliciesNaming } from './channels-store.ts';
 import { findReachable, type ReachableUser } from './contacts-store.ts';
 import { personOnDuty } from './rotas-store.ts';
 
@@ -50,6 +51,17 @@ export function recipientsOf({ kind, settings }: Pick<ChannelRow, 'kind' | 'sett
 export function channelFor(channels: readonly ChannelRow[], kind: ContactKind): ChannelRow | undefined {
   const usable = channels.filter((each) => each.enabled && reachedBy[each.kind] === kind);
   return usable.find(({ failingSince }) => failingSince === null) ?? usable[0];
+}
+
+/** @throws AppError `conflict` while a policy names a channel or a rota: without it, alarms would be told to nobody */
+export async function requireUnnamed(tx: Executor, of: 'channelId' | 'rotaId', id: string): Promise<void> {
+  const names = await findPoliciesNaming(tx, of, id);
+  if (names.length === 0) return;
+  const noun = of === 'channelId' ? 'channel' : 'rota';
+  throw new AppError(
+    'conflict',
+    `Policies name this ${noun} (${names.join(', ')}): take it out of their steps first`,
+  );
 }
 
 /** What decides who is told. */

@@ -2,10 +2,12 @@ import { isUuid } from '@gantry/contract/id';
 import { MAX_ROTAS, type Rota } from '@gantry/contract/rotas';
 import { asc, eq, sql } from 'drizzle-orm';
 import { findNames } from '../accounts/names-store.ts';
+import { lockAdditions } from '../platform/database/locks.ts';
 import { timeOfUpdate } from '../platform/database/moment.ts';
 import { rotas } from '../platform/database/tables.ts';
 import type { Executor, Transaction } from '../platform/database/transaction.ts';
 import { AppError, found } from '../platform/error.ts';
+import { findReachable } from './contacts-store.ts';
 import { onDuty } from './on-duty.ts';
 
 export type RotaRow = typeof rotas.$inferSelect;
@@ -24,10 +26,25 @@ export async function getRotaRow(db: Executor, id: string): Promise<RotaRow> {
   return found(rows, 'Rota');
 }
 
-/** The id of the user who is on duty at a time (Unix milliseconds); null if nobody is, undefined without such a rota. */
+/**
+ * The ids of the users who are on duty at a time (Unix milliseconds), one for each rota; null if nobody is, or only a user who is not
+ * active.
+ */
+export async function peopleOnDuty(
+  db: Executor,
+  rows: readonly RotaRow[],
+  at: number,
+): Promise<(string | null)[]> {
+  const wanted = rows.map((row) => onDuty(row, at).userId);
+  const named = wanted.flatMap((userId) => userId ?? []);
+  const active = await findReachable(db, named);
+  return wanted.map((wantedId) => (active.some(({ userId }) => userId === wantedId) ? wantedId : null));
+}
+
+/** The same for the rota with an id; undefined without such a rota. */
 export async function personOnDuty(db: Executor, id: string, at: number): Promise<string | null | undefined> {
-  const [row] = isUuid(id) ? await db.select().from(rotas).where(eq(rotas.id, id)) : [];
-  return row && onDuty(row, at).userId;
+  const rows = isUuid(id) ? await db.select().from(rotas).where(eq(rotas.id, id)) : [];
+  return (await peopleOnDuty(db, rows, at))[0];
 }
 
 export async function showRotas(db: Executor, rows: readonly RotaRow[]): Promise<Rota[]> {
@@ -48,7 +65,7 @@ export async function showRotas(db: Executor, rows: readonly RotaRow[]): Promise
 
 /** Adds a rota. @throws AppError `badRequest` when there are too many */
 export async function insertRota(tx: Transaction, fields: typeof rotas.$inferInsert): Promise<RotaRow> {
-  await tx.execute(sql`LOCK TABLE rotas IN SHARE ROW EXCLUSIVE MODE`);
+  await lockAdditions(tx, 'rotas');
   if ((await tx.$count(rotas)) >= MAX_ROTAS)
     throw new AppError('badRequest', `There are ${MAX_ROTAS} rotas already: delete one first`);
   return found(await tx.insert(rotas).values(fields).returning(), 'Rota');

@@ -16,15 +16,17 @@ import { type Executor, inTransaction } from '../platform/database/transaction.t
 import { invalidInput } from '../platform/error.ts';
 import { givenFields } from '../platform/given.ts';
 import { createLocalTime } from '../platform/local-time.ts';
-import { dayOf, type Interval, resolveTime } from '../platform/time.ts';
+import { addDays, dayOf, type Interval, resolveTime } from '../platform/time.ts';
 import { findReachable } from './contacts-store.ts';
-import { type DutyRules, type DutyShift, onDuty, shiftsOf } from './on-duty.ts';
+import { type DutyRules, type DutyShift, shiftsOf } from './on-duty.ts';
+import { requireUnnamed } from './recipients.ts';
 import {
   deleteRotaRow,
   getRotaRow,
   insertRota,
   listRotaRows,
   lockRota,
+  peopleOnDuty,
   type RotaRow,
   showRotas,
   updateRotaRow,
@@ -38,7 +40,7 @@ type WarnedRota = Rota & { readonly warnings: RotaWarning[] };
 /** All rotas, with who is on duty now. */
 export async function viewRotas({ app: { db, clock } }: ActorContext) {
   const rows = await listRotaRows(db);
-  const now = rows.map((row) => onDuty(row, clock.now()).userId);
+  const now = await peopleOnDuty(db, rows, clock.now());
   const nameOf = await findNames(db, now);
   const shown = await showRotas(db, rows);
   return shown.map((rota, n) => ({ ...rota, onDuty: nameOf(now[n] ?? null) }));
@@ -71,7 +73,7 @@ export function updateRota(ctx: ActorContext, { id, ...changes }: UpdateRotaInpu
       layers: changes.layers ?? before.layers,
       overrides: changes.overrides ?? before.overrides,
     });
-    if (changes.layers || changes.overrides) await requireMembers(tx, duty);
+    if (changes.layers || changes.overrides) await requireMembers(tx, duty, membersOf(before));
     const row = await updateRotaRow(tx, before.id, { ...rowOf(duty), name: changes.name ?? before.name });
     const details = { rotaId: row.id, name: row.name, fields: givenFields(changes) };
     await recordActivity(tx, actor.id, caller, 'rotas.update', details);
@@ -79,9 +81,10 @@ export function updateRota(ctx: ActorContext, { id, ...changes }: UpdateRotaInpu
   });
 }
 
-/** @throws AppError `notFound` */
+/** @throws AppError `notFound`; `conflict` while a policy names it */
 export function deleteRota({ app, actor, caller }: ActorContext, id: string): Promise<string> {
   return inTransaction(app.db, async (tx) => {
+    await requireUnnamed(tx, 'rotaId', id);
     const { id: rotaId, name } = await deleteRotaRow(tx, id);
     await recordActivity(tx, actor.id, caller, 'rotas.delete', { rotaId, name });
     return rotaId;
@@ -104,7 +107,7 @@ export async function viewOnDuty(ctx: ActorContext, { id, at, startDate, days }:
   const { db, clock } = ctx.app;
   const rota = await getRotaRow(db, id);
   const moment = at === undefined ? clock.now() : resolveTime(at, rota.timezone);
-  const { userId } = onDuty(rota, moment);
+  const [userId = null] = await peopleOnDuty(db, [rota], moment);
   const nameOf = await findNames(db, [userId]);
   const shifts = shiftsOf(rota, shownRange(ctx, rota, { startDate, days }));
   return { onDuty: nameOf(userId), shifts: await showShifts(db, shifts) };
@@ -115,8 +118,8 @@ function shownRange(
   { timezone }: DutyRules,
   { startDate, days }: { readonly startDate: string | undefined; readonly days: number },
 ): Interval {
-  const from = resolveTime(startDate ?? dayOf(app.clock.now(), timezone), timezone);
-  return { from, until: from + days * DAY_MS };
+  const first = startDate ?? dayOf(app.clock.now(), timezone);
+  return { from: resolveTime(first, timezone), until: resolveTime(addDays(first, days), timezone) };
 }
 
 /** The rules with times in UTC. @throws AppError `badRequest` for an override that ends before it begins */
@@ -146,11 +149,17 @@ function rowOf({ timezone, layers, overrides }: DutyRules) {
   return { timezone, layers: [...layers], overrides: [...overrides] };
 }
 
-/** @throws AppError `badRequest` for a user who does not exist or is not active */
-async function requireMembers(db: Executor, { layers, overrides }: DutyRules): Promise<void> {
-  const known = new Set(
-    (await findReachable(db, membersOf({ layers, overrides }))).map(({ userId }) => userId),
-  );
+/**
+ * @param former those whom the rota named before; they may have been deactivated since
+ * @throws AppError `badRequest` for a user who does not exist or is not active
+ */
+async function requireMembers(
+  db: Executor,
+  { layers, overrides }: DutyRules,
+  former: readonly string[] = [],
+): Promise<void> {
+  const active = await findReachable(db, membersOf({ layers, overrides }));
+  const known = new Set([...former, ...active.map(({ userId }) => userId)]);
   const require = (userId: string, path: string): void => {
     if (!known.has(userId)) throw invalidInput(path, 'There is no such active user: give the id of one');
   };
