@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { plainDate } from './calendars.ts';
-import { severity } from './events.ts';
+import { lookUpReason, severity } from './events.ts';
 import {
   hotlistDelimiters,
   hotlistEncodings,
@@ -198,7 +198,7 @@ const settings = {
     .max(36_500)
     .nullish()
     .describe(
-      'Decided hits are removed by the daily run of retention after this many whole days (UTC), unless a legal hold has their events. null: never.',
+      'Decided hits are removed by the daily run of retention this many whole days (UTC) after their last read, unless a legal hold has their events. null: never.',
     ),
   staleAfterHours: z
     .int()
@@ -241,7 +241,10 @@ export const hotlist = z.object({
   repeatMinutes: z
     .number()
     .describe('In minutes. Further reads of an entry within this time of the last one belong to its hit.'),
-  hitDays: z.number().nullable().describe('Number of days after which decided hits are removed.'),
+  hitDays: z
+    .number()
+    .nullable()
+    .describe('Number of days after the last read after which decided hits are removed.'),
   staleAfterHours: z.number().nullable().describe('In hours.'),
   template: hotlistTemplate.nullable(),
   source: hotlistSource.nullable(),
@@ -331,6 +334,7 @@ export type SavedHotlistEntry = z.infer<typeof savedHotlistEntry>;
 export const listHotlistEntriesInput = z.object({
   hotlistId: id,
   plate: trimmedText(50, 1).optional().describe('Only entries for this plate. This is a recorded search.'),
+  ...lookUpReason,
   reason: trimmedText(500, 1).optional().describe('The reason of the search.'),
   ...paging(50),
 });
@@ -343,6 +347,7 @@ export const hotlistEntriesPage = z.object({
 
 export const findHotlistEntriesInput = z.object({
   plate: trimmedText(50, 1).describe('A whole plate. Case, blanks and hyphens do not matter.'),
+  ...lookUpReason,
   reason: trimmedText(500, 1).optional().describe('The reason of the search, which is recorded.'),
   ...paging(50),
 });

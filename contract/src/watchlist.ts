@@ -5,7 +5,7 @@ import { id } from './id.ts';
 import { pageTotals, paging, sortOrder } from './page.ts';
 import { person } from './person.ts';
 import { PLATE_RULES, plateKey } from './plate.ts';
-import { showsPlate } from './plate-fields.ts';
+import { identifiesEvent, showsPlate } from './plate-fields.ts';
 import { messagesOf, resumable } from './realtime.ts';
 import { optionalText, searchText, trimmedText } from './text.ts';
 import { timeInput, timeRange } from './time.ts';
@@ -51,7 +51,7 @@ export const watchlistAlert = z.object({
   pattern: showsPlate('plate', z.string()),
   reason: z.string(),
   priority: severity,
-  eventId: z.string(),
+  eventId: identifiesEvent(z.string()),
   licensePlateNumber: showsPlate('plate', z.string().describe('The plate as it was read.')),
   sensorId: z.string().nullable(),
   sensorName: z.string().nullable(),

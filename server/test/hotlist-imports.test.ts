@@ -4,9 +4,11 @@ import * as fc from 'fast-check';
 import pg from 'pg';
 import { afterEach, describe, expect, it } from 'vitest';
 import { removeFormerEntries } from '../src/hotlists/entries-store.ts';
+import { findWithFile } from '../src/hotlists/imports-store.ts';
 import { prepareRange } from '../src/hotlists/staged-store.ts';
 import { findCandidates } from '../src/watchlist/hotlists-store.ts';
 import { eventually, sharedGantry } from './harness.ts';
+import { lengthOf } from './test-length.ts';
 
 const gantry = await sharedGantry({ overrides: { timings: { sweepHotlistJobsMs: 50 } } });
 const token = await gantry.tokenFor('OPERATOR');
@@ -53,6 +55,22 @@ const entriesOf = async (hotlistId: string) => {
 const FOUR = { columns: { number: 'plate', region: 'region', reason: 'reason', reference: 'case' } };
 
 describe('a file of a hotlist', () => {
+  it('with many lines renews the statistics before it is compared and applied', async () => {
+    const { id } = await createList();
+    const template = { columns: { number: 'plate', reason: 'reason' } };
+    const many = (reason: string) =>
+      ['plate,reason', ...Array.from({ length: 2_000 }, (_, n) => `MANY${n},${reason}`)].join('\n');
+    const linesOfTable = async (table: string) => {
+      const { rows } = await gantry.pool.query('SELECT reltuples FROM pg_class WHERE relname = $1', [table]);
+      return Number(rows[0].reltuples);
+    };
+    const staged = await stage(id, many('Stolen'), { template });
+    expect(await linesOfTable('hotlist_staged')).toBeGreaterThanOrEqual(2_000);
+    await apply(staged);
+    await apply(await stage(id, many('Other'), { template }));
+    expect(await linesOfTable('hotlist_entries')).toBeGreaterThanOrEqual(2_000);
+  });
+
   it('is compared with the list, applied as a whole, and can be taken back', async () => {
     const { id } = await createList({ template: FOUR });
     const first = await stage(
@@ -361,6 +379,97 @@ describe('a file of a hotlist', () => {
     expect(await entriesOf(id)).toEqual(['MÜ 12||Gestöhlen|']);
   });
 
+  const CASES: readonly [string, Buffer | string, object, object][] = [
+    [
+      'UTF-16 without its mark',
+      Buffer.from('plate\nNU 1\n', 'utf16le'),
+      { columns: { number: 'plate' } },
+      { state: 'FAILED', error: expect.stringContaining('There is no column plate: there are p\uFFFDl') },
+    ],
+    [
+      'NUL bytes in every column',
+      'plate,region,from\nNU\0 1,A\0T,2026\0\nNU 2,A\0,\nNU 3,,20\0\n',
+      { columns: { number: 'plate', region: 'region', from: 'from' } },
+      { state: 'REFUSED', invalid: 3 },
+    ],
+    [
+      'an emoji where a message ends',
+      `plate,region\nNU 4,${'x'.repeat(19)}\u{1F697}\n`,
+      { columns: { number: 'plate', region: 'region' } },
+      { state: 'REFUSED', invalid: 1 },
+    ],
+    [
+      'a header with an emoji where a message ends',
+      `${'x'.repeat(199)}\u{1F697}\nNU 5\n`,
+      { columns: { number: 'plate' } },
+      { state: 'FAILED', error: expect.stringContaining('There is no column plate') },
+    ],
+    [
+      'a line of a megabyte',
+      `plate\n${'x'.repeat(1_000_000)}\nNU 6\n`,
+      { columns: { number: 'plate' } },
+      { state: 'REFUSED', lines: 2, invalid: 1 },
+    ],
+  ];
+  it.each(CASES)('with %s says what is wrong with it', async (_, content, template, expected) => {
+    const { id } = await createList();
+    const result = await stage(id, content, { template });
+    expect(result).toMatchObject(expected);
+    expect(result.error).not.toContain('the log of the service');
+  });
+
+  it('that could not be read is kept for a week, to be read with another template', async () => {
+    const { id } = await createList();
+    const failed = await stage(id, Buffer.from('plate\nM\xdc 7\n', 'latin1'));
+    expect(failed).toMatchObject({ state: 'FAILED', error: expect.stringContaining('WINDOWS-1252') });
+    const { db, hotlistFiles } = gantry.app.context;
+    const old = (await hotlistFiles.listOld(Date.now() + 2 * 3_600_000)).map((file) => file.id);
+    expect(old).toContain(failed.id);
+    expect(await findWithFile(db, old)).toContain(failed.id);
+    const template = { encoding: 'WINDOWS-1252' };
+    await gantry.pool.query(`UPDATE hotlist_imports SET at = now() - interval '8 days' WHERE id = $1`, [
+      failed.id,
+    ]);
+    const refusal = await gantry.refusal('hotlists.stage', { importId: failed.id, template }, { token });
+    expect(refusal).toMatchObject({ status: 409, message: 'The file is no longer kept: send it again' });
+    await gantry.pool.query('UPDATE hotlist_imports SET at = now() WHERE id = $1', [failed.id]);
+    await ok('hotlists.stage', { importId: failed.id, template });
+    expect(await settled(failed.id)).toMatchObject({ state: 'STAGED', added: 1 });
+  });
+
+  it('has whole dates: none is completed with today, or the first of a month', async () => {
+    const { id } = await createList();
+    const columns = { number: 1, until: 2 };
+    const dates = ['2026-05', '2026', '10:30', '2026-W05', 'T10'];
+    const content = `${dates.map((date, n) => `WD ${n},${date}`).join('\n')}\nWD 9,2026-05-31T10:00\n`;
+    const staged = await stage(id, content, { template: { columns, headerLines: 0 } });
+    expect(staged.sample?.invalid.map(({ problem }) => problem)).toEqual(
+      dates.map((date) => `${date} is not a time as 2026-01-31`),
+    );
+    expect(staged).toMatchObject({ lines: 6, invalid: 5 });
+    for (const format of ['dd.MM', 'HH:mm', 'yyyy', 'dd.MM.YYYY', 'X']) {
+      const template = { columns, headerLines: 0, dates: { format } };
+      const refusal = await gantry.refusal('hotlists.stage', { importId: staged.id, template }, { token });
+      expect(refusal).toMatchObject({
+        status: 400,
+        message: expect.stringContaining(`The format ${format} does not give a year, a month and a day`),
+      });
+    }
+    const refused = await gantry.refusal(
+      'hotlists.previewFile',
+      {
+        importId: staged.id,
+        template: { columns, headerLines: 0, dates: { format: `yyyyMMdd${'Md'.repeat(20)}` } },
+      },
+      { token },
+    );
+    expect(refused).toMatchObject({ status: 400, message: expect.stringContaining('has M in two places') });
+    for (const format of ['yyyyMMdd', 'd/M/yy', "dd.MM.yyyy 'd' HH:mm", 'D'])
+      expect(
+        await stage(id, 'WD 1,\n', { template: { columns, headerLines: 0, dates: { format } } }),
+      ).toMatchObject({ state: 'STAGED' });
+  });
+
   it('has dates with a format and a zone, a day until its end', async () => {
     const { id } = await createList();
     const template = {
@@ -381,6 +490,26 @@ describe('a file of a hotlist', () => {
         extra: { colour: 'red' },
       },
     ]);
+  });
+
+  it('has the first of two times that clocks show, in whatever season it is read', async () => {
+    const cases = [
+      ['Europe/Vienna', '2026-10-25 02:30', '2026-10-25T00:30:00.000Z'],
+      ['Australia/Sydney', '2026-04-05 02:30', '2026-04-04T15:30:00.000Z'],
+      ['Australia/Sydney', '2026-04-05 02:30 +10', '2026-04-04T16:30:00.000Z'],
+    ] as const;
+    for (const [zone, text, time] of cases)
+      for (const format of ['iso', text.includes('+') ? 'yyyy-MM-dd HH:mm Z' : 'yyyy-MM-dd HH:mm']) {
+        const { id } = await createList();
+        const template = { columns: { number: 1, from: 2 }, dates: { format, zone }, headerLines: 0 };
+        await apply(
+          await stage(id, `GH 1,${format === 'iso' ? text.replace(' ', 'T').replace(' ', '') : text}\n`, {
+            template,
+          }),
+        );
+        const { entries } = await ok<{ entries: object[] }>('hotlists.getEntries', { hotlistId: id });
+        expect(entries, `${zone} ${text} ${format}`).toMatchObject([{ validFrom: time }]);
+      }
   });
 
   it('makes the list what sets of its lines say, in each mode, and every version can be restored', async () => {
@@ -447,7 +576,7 @@ describe('a file of a hotlist', () => {
         expect(await settled(reverted.id)).toMatchObject({ state: 'APPLIED' });
         expect(await entriesOf(id)).toEqual(versions[former]);
       }),
-      { numRuns: 3 },
+      { numRuns: lengthOf({ gate: 2, full: 10 }) },
     );
   });
 });

@@ -1,3 +1,4 @@
+import { execFileSync } from 'node:child_process';
 import { generateKeyPairSync, type KeyObject, sign } from 'node:crypto';
 import { once } from 'node:events';
 import { mkdir, mkdtemp, readdir, readFile, rename, rm, writeFile } from 'node:fs/promises';
@@ -8,6 +9,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { type Hotlist, type HotlistImport, MAX_HOTLIST_FILE_BYTES } from '@gantry/contract/hotlists';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { readSources } from '../src/hotlists/sources.ts';
 import { findHotlistTroubles } from '../src/hotlists/store.ts';
 import { certificatesIn, hasOpenssl } from './certificates.ts';
 import { eventually, sharedGantry } from './harness.ts';
@@ -71,6 +73,72 @@ describe('a list with a source', () => {
     );
   });
 
+  it('takes what it can read beside what it cannot, and says what is wrong with that while it is there', async () => {
+    const { id } = await createList({ source: { type: 'FOLDER' } });
+    const inbox = gantry.app.context.hotlistFiles.inboxOf(id);
+    await mkdir(inbox, { recursive: true });
+    const state = () => ok<Hotlist>('hotlists.getById', { id });
+    const folder = Buffer.from(`${inbox}/`);
+    const wrong: [Buffer | string, (path: Buffer) => unknown, string][] = [
+      ['a folder.csv', (path) => mkdir(path), 'a folder.csv is no file'],
+      ['a pipe.csv', (path) => execFileSync('mkfifo', [path.toString()]), 'a pipe.csv is no file'],
+      ['empty.csv', (path) => writeFile(path, ''), 'empty.csv is empty'],
+      [
+        Buffer.from('M\xe4rz.csv', 'latin1'),
+        (path) => writeFile(path, 'plate\nFW 0\n'),
+        'is not text in UTF-8',
+      ],
+      [`${'x'.repeat(245)}.csv`, (path) => writeFile(path, 'plate\nFW 0\n'), 'is longer than 240 bytes'],
+    ];
+    let version = 0;
+    for (const [name, make, problem] of wrong) {
+      const path = Buffer.concat([folder, Buffer.from(name)]);
+      await make(path);
+      await eventually(state, ({ sourceProblem }) => sourceProblem?.includes(problem) === true);
+      await writeFile(join(inbox, '.good'), `plate\nFW ${++version}\n`);
+      await rename(join(inbox, '.good'), join(inbox, 'good.csv'));
+      const { sourceProblem } = await eventually(state, (list) => list.version === version);
+      expect(sourceProblem).toContain(problem);
+      await rm(path, { recursive: true });
+      await eventually(state, (list) => list.sourceProblem === null);
+    }
+  });
+
+  it('says that it discarded a file until the next one comes', async () => {
+    const { id } = await createList({ source: { type: 'FOLDER' } });
+    const inbox = gantry.app.context.hotlistFiles.inboxOf(id);
+    await mkdir(inbox, { recursive: true });
+    const state = () => ok<Hotlist>('hotlists.getById', { id });
+    await writeFile(join(inbox, 'bad.csv.sha256'), '0'.repeat(64));
+    await writeFile(join(inbox, 'bad.csv'), 'plate\nFD 1\n');
+    await eventually(state, ({ sourceProblem }) => sourceProblem !== null);
+    const sources = { ...gantry.app.context, files: gantry.app.context.hotlistFiles };
+    for (let n = 0; n < 2; n++)
+      await readSources({ ...sources, rules: gantry.app.context.webhookUrls }, () => false);
+    expect((await state()).sourceProblem).toContain('bad.csv does not have the checksum');
+  });
+
+  it('takes a file again that a process had taken and did not import', async () => {
+    const { id } = await createList({ source: { type: 'FOLDER' } });
+    const inbox = gantry.app.context.hotlistFiles.inboxOf(id);
+    await mkdir(inbox, { recursive: true });
+    await writeFile(join(inbox, '.left.csv.taken'), 'plate\nFL 1\n');
+    const sources = { ...gantry.app.context, files: gantry.app.context.hotlistFiles };
+    const look = (now: number) =>
+      readSources(
+        { ...sources, rules: gantry.app.context.webhookUrls, clock: { now: () => now } },
+        () => false,
+      );
+    await look(Date.now());
+    expect(await readdir(inbox)).toEqual(['.left.csv.taken']);
+    await look(Date.now() + 700_000);
+    const { version } = await eventually(
+      () => ok<Hotlist>('hotlists.getById', { id }),
+      (list) => list.version === 1,
+    );
+    expect([version, await readdir(inbox)]).toEqual([1, []]);
+  });
+
   it('takes only files that its key signed, and others by hand with a reason', async () => {
     const publicKey = publicKeyOf(signer.publicKey);
     const { id } = await createList({ source: { type: 'FOLDER', publicKey } });
@@ -84,10 +152,12 @@ describe('a list with a source', () => {
       await writeFile(join(inbox, `.${name}`), content);
       await rename(join(inbox, `.${name}`), join(inbox, name));
       const found = await eventually(
-        async () => (await ok<{ imports: HotlistImport[] }>('hotlists.getImports', { id })).imports[0],
-        (last) => last?.fileName === name && last.state !== 'STAGING' && last.state !== 'APPLYING',
+        async () =>
+          (await ok<{ imports: HotlistImport[] }>('hotlists.getImports', { id })).imports.find(
+            ({ fileName }) => fileName === name,
+          ),
+        (made) => made !== undefined && made.state !== 'STAGING' && made.state !== 'APPLYING',
       );
-      expect(await readdir(inbox)).toEqual([]);
       return found as HotlistImport;
     };
     const list = 'plate\nSI 1\nSI 2\n';
@@ -100,8 +170,9 @@ describe('a list with a source', () => {
       [signed(next, stranger), 'The signature is not that of this file with the key of the list'],
       [signed(list), 'The signature is not that of this file'],
     ];
-    for (const [signature, error] of refusals)
-      expect(await put(next, signature)).toMatchObject({
+    const refusedFiles = await Promise.all(refusals.map(([signature]) => put(next, signature)));
+    for (const [n, [, error]] of refusals.entries())
+      expect(refusedFiles[n]).toMatchObject({
         state: 'REFUSED',
         error: expect.stringContaining(error),
         added: 1,
@@ -127,6 +198,7 @@ describe('a list with a source', () => {
       state: 'APPLIED',
       version: 3,
     });
+    expect(await readdir(inbox)).toEqual([]);
   });
 
   it('refuses what is no public key of Ed25519', async () => {
@@ -272,6 +344,38 @@ describe.skipIf(!hasOpenssl)('a list whose files come from an address', () => {
     expect(await imports(id)).toHaveLength(4);
   });
 
+  it.each(['Fri, 31 Dec 99999 23:59:59 GMT', 'yesterday', ''])(
+    'takes a file of which the server says that it was changed %j',
+    async (modified) => {
+      respond = (response) => response.writeHead(200, { 'last-modified': modified }).end(file(['LM 1']));
+      const id = await createRemote();
+      expect(await looked(id)).toMatchObject({ version: 1, sourceProblem: null });
+    },
+  );
+
+  it('says so if the server changes the protocol', async () => {
+    respond = ({ socket }) =>
+      socket?.end('HTTP/1.1 101 Switching Protocols\r\nConnection: Upgrade\r\nUpgrade: x\r\n\r\n');
+    expect((await looked(await createRemote())).sourceProblem).toContain('without an answer');
+  });
+
+  it('is asked for while another address has not answered yet', async () => {
+    respond = send(file(['TW 1']), '"first"');
+    const ids = [await createRemote(), await createRemote()];
+    for (const id of ids) await looked(id);
+    // Each is answered once both have asked.
+    const waiting: ServerResponse[] = [];
+    respond = (response) => {
+      if (waiting.push(response) < ids.length) return;
+      for (const each of waiting) each.writeHead(200).end(file(['TW 1', 'TW 2']));
+    };
+    await gantry.pool.query(
+      `UPDATE hotlists SET source_due_at = now(), source_state = source_state - 'problem' WHERE id = ANY($1)`,
+      [ids],
+    );
+    for (const id of ids) expect(await looked(id)).toMatchObject({ version: 2, sourceProblem: null });
+  });
+
   it('does not count as confirmed while the file that its address has is refused', async () => {
     respond = send(file(['RF 1', 'RF 2', 'RF 3', 'RF 4']), '"four"');
     const id = await createRemote();
@@ -282,6 +386,8 @@ describe.skipIf(!hasOpenssl)('a list whose files come from an address', () => {
     expect(await imports(id)).toMatchObject([{ state: 'REFUSED' }, { state: 'APPLIED' }]);
   });
 
+  /** The list of the following tests, which has two entries. */
+  let keeping: Promise<string> | undefined;
   it.each<[string, Respond, string]>([
     [
       'is not sent in time',
@@ -312,14 +418,18 @@ describe.skipIf(!hasOpenssl)('a list whose files come from an address', () => {
     ['is empty', (response) => response.writeHead(200).end(), 'The file is empty'],
     ['is not there', (response) => response.writeHead(404).end('plate\nUR 9\n'), 'answered with status 404'],
   ])('keeps what it has, and says why, if the file %s', async (_, fails, problem) => {
-    respond = send(file(['UR 5', 'UR 6']), '"kept"');
-    const id = await createRemote();
-    const before = await looked(id);
+    const kept = send(file(['UR 5', 'UR 6']), '"kept"');
+    const has = { version: 1, entryCount: 2 };
+    respond = kept;
+    keeping ??= createRemote();
+    const id = await keeping;
+    await looked(id);
+    const before = await lookAgain(id);
+    expect(before).toMatchObject({ ...has, sourceProblem: null });
     respond = fails;
     received = 0;
     expect(await lookAgain(id)).toMatchObject({
-      version: 1,
-      entryCount: 2,
+      ...has,
       sourceProblem: expect.stringContaining(problem),
       refreshedAt: before.refreshedAt,
     });
@@ -327,8 +437,18 @@ describe.skipIf(!hasOpenssl)('a list whose files come from an address', () => {
     expect(await imports(id)).toHaveLength(1);
     const uploads = join(gantry.app.context.hotlistFiles.inboxOf(id), '../uploads');
     expect((await readdir(uploads)).filter((name) => name.endsWith('.part'))).toEqual([]);
+    respond = kept;
+    const after = await lookAgain(id);
+    expect(after).toMatchObject({ ...has, sourceProblem: null });
+    expect(after.refreshedAt).not.toBe(before.refreshedAt);
+  });
+
+  it('takes the next file after one that was not there', async () => {
+    const id = await createRemote();
+    respond = (response) => response.writeHead(404).end();
+    expect((await looked(id)).sourceProblem).toContain('answered with status 404');
     respond = send(file(['UR 5', 'UR 6', 'UR 7']), '"next"');
-    expect(await lookAgain(id)).toMatchObject({ version: 2, entryCount: 3, sourceProblem: null });
+    expect(await lookAgain(id)).toMatchObject({ version: 1, entryCount: 3, sourceProblem: null });
   });
 
   it('is not read from a server that cannot prove its name, or from the own network', async () => {

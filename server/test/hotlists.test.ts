@@ -507,6 +507,17 @@ describe('hits in the course of time', () => {
     for (let n = 0; n < 3; n++) await read(plate);
     const hits = await hitsOf(hotlistId);
     expect(hits).toHaveLength(3);
+    // A look-back after the change of the list would find the reads of hits that are removed again.
+    await eventually(
+      async () => {
+        const { rows } = await gantry.pool.query(
+          'SELECT count(*) AS n FROM hotlist_look_backs WHERE hotlist_id = $1 AND due_at IS NOT NULL',
+          [hotlistId],
+        );
+        return Number(rows[0].n);
+      },
+      (left) => left === 0,
+    );
     await gantry.pool.query(
       `UPDATE watchlist_alerts SET created_at = now() - interval '25 hours' WHERE id = ANY ($1)`,
       [hits.slice(0, 2).map(({ id }) => id)],
@@ -522,7 +533,8 @@ describe('hits in the course of time', () => {
     await ok('storage.setHold', { eventIds: [hits[1]?.eventId], reason: 'Court' }, admin);
     // Days are those of UTC.
     await gantry.pool.query(
-      `UPDATE watchlist_alerts SET created_at = now() - interval '49 hours' WHERE id = ANY ($1)`,
+      `UPDATE watchlist_alerts SET created_at = now() - interval '49 hours', last_read_at = now() - interval '49 hours'
+       WHERE id = ANY ($1)`,
       [hits.slice(0, 2).map(({ id }) => id)],
     );
     const preview = await ok<RetentionPreview>('storage.previewRetention', {}, admin);
@@ -541,7 +553,8 @@ describe('hits in the course of time', () => {
       const found = [];
       for (const state of ['NEW', 'EXPIRED']) {
         await tx.execute(sql`
-          UPDATE watchlist_alerts SET created_at = now() - interval '49 hours', state = ${state} WHERE id = ${hits[2]?.id}::uuid`);
+          UPDATE watchlist_alerts SET created_at = now() - interval '49 hours', last_read_at = now() - interval '49 hours',
+            state = ${state} WHERE id = ${hits[2]?.id}::uuid`);
         found.push((await removeHitsDue(tx, Date.now(), 10)).map(({ rows }) => rows));
       }
       throw new Error(JSON.stringify(found));

@@ -43,13 +43,13 @@ import { findList, type ListRow, lockIdleList, warningsOf } from './store.ts';
  */
 export async function lookUpEntries(
   ctx: HotlistContext,
-  { hotlistId, plate, reason, skip, take }: ListHotlistEntriesInput,
+  { hotlistId, plate, skip, take, ...why }: ListHotlistEntriesInput,
 ): Promise<Page<HotlistEntry> & { version: number }> {
-  requirePlateSearch(ctx, { licensePlateNumber: plate, reason });
+  requirePlateSearch(ctx, { licensePlateNumber: plate, ...why });
   const { db } = ctx.app;
   const { id, version } = await findList(db, ctx.actor, hotlistId);
   const page = await listEntries(db, { id, plate, skip, take });
-  if (plate !== undefined) await recordPlateLookUp(ctx, plate, reason, page.total);
+  if (plate !== undefined) await recordPlateLookUp(ctx, plate, why, page.total);
   return { ...page, version };
 }
 
@@ -59,11 +59,11 @@ export async function lookUpEntries(
  */
 export async function findEntries(
   ctx: HotlistContext,
-  { plate, reason, ...page }: FindHotlistEntriesInput,
+  { plate, skip, take, ...why }: FindHotlistEntriesInput,
 ): Promise<Page<FoundHotlistEntry>> {
-  requirePlateSearch(ctx, { licensePlateNumber: plate, reason });
-  const found = await findEntriesOfPlate(ctx.app.db, ctx.actor, { plate, ...page });
-  await recordPlateLookUp(ctx, plate, reason, found.total);
+  requirePlateSearch(ctx, { licensePlateNumber: plate, ...why });
+  const found = await findEntriesOfPlate(ctx.app.db, ctx.actor, { plate, skip, take });
+  await recordPlateLookUp(ctx, plate, why, found.total);
   return found;
 }
 

@@ -1,9 +1,9 @@
-import { setTimeout as sleep } from 'node:timers/promises';
 import { Worker } from 'node:worker_threads';
 import { MINUTE_MS } from '@gantry/contract/durations';
 import { createJobRunner, type JobRunner } from '../platform/database/jobs.ts';
 import type { DescribedError } from '../platform/describe-error.ts';
 import { hotlistWorker } from '../platform/installation.ts';
+import { endThread } from '../platform/process/own-process.ts';
 import type { Foundation } from '../platform/start.ts';
 import type { Timings } from '../platform/timings.ts';
 import type { ImportFiles } from './import-files.ts';
@@ -28,9 +28,6 @@ export interface ImportResult {
 }
 
 const HEAP_MB = { maxOldGenerationSizeMb: 192, maxYoungGenerationSizeMb: 16 };
-
-/** Time for a thread to end by itself, in milliseconds. */
-const STOP_MS = 2_000;
 
 /** Works on the imports that are due, one at a time in each process, in a thread, so that nothing else waits for them. */
 export function createImportRunner(
@@ -67,10 +64,7 @@ export function createImportRunner(
       failure = error;
     });
     const ended = new Promise<void>((resolve) => worker.once('exit', () => resolve()));
-    const stop = () => {
-      worker.postMessage('stop');
-      void Promise.race([ended, sleep(STOP_MS, undefined, { ref: false })]).then(() => worker.terminate());
-    };
+    const stop = () => void endThread(worker);
     ending.addEventListener('abort', stop, { once: true });
     const timer = setInterval(() => {
       extendImport(db, row, hotlistLeaseMs).then(

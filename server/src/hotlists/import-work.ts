@@ -21,9 +21,10 @@ import {
   updateImport,
 } from './imports-store.ts';
 import { linesOf, MAX_LINE, UnreadableFile } from './read-lines.ts';
-import { createLineReader } from './read-template.ts';
+import { createLineReader, shown } from './read-template.ts';
 import { requireRoom } from './room.ts';
 import {
+  analyzeStaged,
   type Comparison,
   clearPrepared,
   clearStaged,
@@ -135,6 +136,7 @@ async function stage(parts: ImportParts, row: ImportRow): Promise<void> {
   }
   await clearStaged(db, row.id);
   const read = await readFile(parts, row, template);
+  await analyzeStaged(db, read.lines);
   const repeated = await keepLastLines(db, row.id, read.lines);
   const alike = await findTooManyAlike(db, staged);
   if (alike !== null)
@@ -257,7 +259,8 @@ async function readFile(parts: ImportParts, row: ImportRow, template: typeof USU
         if ('content' in read) batch.push(stagedLine(row.id, line, keyed(row.hotlist_id, read.content)));
         else {
           invalidCount++;
-          if (invalid.length < SAMPLE) invalid.push({ line, text: shown(text), problem: read.problem });
+          if (invalid.length < SAMPLE)
+            invalid.push({ line, text: shown(text ?? '', 200), problem: read.problem });
         }
       }
       if (batch.length >= LINES_AT_ONCE) await store();
@@ -272,10 +275,6 @@ async function readFile(parts: ImportParts, row: ImportRow, template: typeof USU
   return { lines, invalid, invalidCount };
 }
 
-function shown(text: string | null): string {
-  return (text ?? '').slice(0, 200).replaceAll('\u0000', '\uFFFD').toWellFormed();
-}
-
 /** Prepares the new version range by range, in small transactions for which no other work has to wait, and puts it in force. */
 async function apply(parts: ImportParts, row: ImportRow): Promise<void> {
   const { db, signal, timings } = parts;
@@ -284,6 +283,7 @@ async function apply(parts: ImportParts, row: ImportRow): Promise<void> {
   const staged: StagedImport = { importId: row.id, hotlistId: list.id, mode };
   if (row.base !== list.version) throw listChanged(list);
   if (row.reverts_to !== null) await stageFormer(parts, row, list, staged);
+  await analyzeStaged(db, row.lines ?? list.entryCount);
   const compared = await compareStaged(db, staged);
   if (row.reverts_to === null && compared.staged !== expected(row))
     throw new AppError('conflict', 'What was read of the file is no longer there: stage the import again');

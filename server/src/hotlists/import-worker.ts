@@ -1,8 +1,7 @@
-import { constants } from 'node:os';
 import { parentPort, workerData } from 'node:worker_threads';
 import { createDatabase, createPool } from '../platform/database/pool.ts';
 import { describeError } from '../platform/describe-error.ts';
-import { lowerPriorityTo } from '../platform/process/own-process.ts';
+import { lowerThreadPriority } from '../platform/process/own-process.ts';
 import { ImportFiles } from './import-files.ts';
 import { type ImportOrder, type ImportResult, STATEMENT_MS } from './import-thread.ts';
 import { workOnImport } from './import-work.ts';
@@ -10,8 +9,7 @@ import { workOnImport } from './import-work.ts';
 // The program of the thread that works on one import and ends: server/dist/hotlist-worker.js.
 
 async function run(): Promise<ImportResult> {
-  // Only on Linux do threads have a priority of their own; elsewhere that of the whole service would be lowered.
-  if (process.platform === 'linux') lowerPriorityTo(constants.priority.PRIORITY_BELOW_NORMAL);
+  lowerThreadPriority();
   const stop = new AbortController();
   parentPort?.on('message', () => stop.abort());
   const { connectionString, dataDir, row, zone, timings } = workerData as ImportOrder;

@@ -282,11 +282,19 @@ export async function removeOldRecords(db: Executor): Promise<void> {
       WHERE n > ${IMPORTS_KEPT})`);
 }
 
+/** Number of days for which a file is kept that is not applied. */
+const FILE_DAYS = 7;
+
+/** Files that cannot be read are kept, too: with another template, they may be. An address is asked for its file again. */
+const MAY_BE_STAGED = sql.raw(`at > now() - interval '${FILE_DAYS} days' AND (
+  state IN ('UPLOADED', 'STAGING', 'STAGED', 'REFUSED') OR (state = 'UNCHANGED' AND origin = 'UPLOAD')
+  OR (state = 'FAILED' AND (origin <> 'URL' OR NOT EXISTS (SELECT FROM hotlist_imports AS later
+    WHERE later.hotlist_id = hotlist_imports.hotlist_id AND later.origin = 'URL' AND later.at > hotlist_imports.at))))`);
+
 /** Of some imports, those whose file is still needed. */
 export async function findWithFile(db: Executor, ids: readonly string[]): Promise<ReadonlySet<string>> {
   const { rows } = await db.execute<{ id: string }>(sql`
-    SELECT id FROM hotlist_imports WHERE id::text = ANY (${sql.param([...ids])}::text[])
-      AND state IN ('UPLOADED', 'STAGING', 'STAGED', 'REFUSED') AND at > now() - interval '7 days'`);
+    SELECT id FROM hotlist_imports WHERE id::text = ANY (${sql.param([...ids])}::text[]) AND ${MAY_BE_STAGED}`);
   return new Set(rows.map(({ id }) => id));
 }
 

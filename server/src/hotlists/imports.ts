@@ -15,7 +15,14 @@ import { channels, notify } from '../platform/database/notify.ts';
 import { inTransaction, type Transaction } from '../platform/database/transaction.ts';
 import { AppError, found, invalidInput } from '../platform/error.ts';
 import type { ImportFiles } from './import-files.ts';
-import { findImport, type ImportRow, insertImport, toImports, updateImport } from './imports-store.ts';
+import {
+  findImport,
+  findWithFile,
+  type ImportRow,
+  insertImport,
+  toImports,
+  updateImport,
+} from './imports-store.ts';
 import { linesOf, UnreadableFile } from './read-lines.ts';
 import { createLineReader, type LineReader } from './read-template.ts';
 import type { HotlistContext } from './service.ts';
@@ -56,7 +63,7 @@ export async function receiveFile(
 
 /**
  * Has a file read and compared with its list, which takes a while.
- * @throws AppError `notFound`; `conflict` when it is being applied, or was
+ * @throws AppError `notFound`; `conflict` when it is being applied, or was, or its file is no longer kept
  */
 export function stageImport(
   ctx: HotlistContext,
@@ -66,6 +73,8 @@ export function stageImport(
     requireState(row, ['UPLOADED', 'STAGED', 'REFUSED', 'FAILED', 'UNCHANGED']);
     if (row.origin === 'REVERT')
       throw new AppError('conflict', 'A version that is restored has no file: revert again');
+    if (!(await findWithFile(tx, [row.id])).has(row.id))
+      throw new AppError('conflict', 'The file is no longer kept: send it again');
     const checked = template ?? list.template ?? null;
     if (checked) checkTemplate(ctx, checked);
     await updateImport(tx, row.id, {

@@ -4,6 +4,7 @@ import { plateRegion } from '@gantry/contract/plate-regions';
 import { isStorableText } from '@gantry/contract/text';
 import { EARLIEST_EVENT } from '@gantry/contract/time-bounds';
 import { DateTime, IANAZone } from 'luxon';
+import { storable } from '../platform/outbound.ts';
 import type { EntryContent } from './entries-store.ts';
 import { cellsOf, MAX_COLUMNS, UnreadableFile } from './read-lines.ts';
 
@@ -25,6 +26,9 @@ type Cut = (cells: readonly string[], text: string) => string;
 /** Maximum lengths, in characters. */
 const MAX = { plate: 50, reason: 500, reference: 200, extra: 500 };
 const MAX_EXTRA_BYTES = 1_024;
+
+/** A text of ISO 8601 that begins with a whole date. Luxon takes `2026-05` for the first of May, and `10:30` for today. */
+const ISO_DAY = /^\d{4}-?(?:\d{2}-?\d{2}|W\d{2}-?\d|\d{3})(?:T|$)/i;
 const MIN_PLATE = 2;
 
 /** @param serviceZone the time zone of times without one @throws UnreadableFile for a template that contradicts itself */
@@ -34,6 +38,7 @@ export function createLineReader(template: HotlistTemplate, serviceZone: string)
   const zone = dates.zone ?? serviceZone;
   if (!IANAZone.isValidZone(zone))
     throw new UnreadableFile(`There is no time zone ${zone}: use one such as Europe/Vienna`);
+  requireWholeDate(dates.format, zone);
   const timeOf = createTimeReader(dates.format, zone);
   let names: readonly string[] = [];
   let cuts: ReturnType<typeof cutsOf> | null = null;
@@ -79,6 +84,29 @@ export function createLineReader(template: HotlistTemplate, serviceZone: string)
   };
 }
 
+/**
+ * A part of the date that is left out would be that of today. Parts that occur again and again without a separator can be read
+ * in so many ways that a line takes minutes.
+ * @throws UnreadableFile for a format that leaves out a part of the date, or repeats one
+ */
+function requireWholeDate(format: string, zone: string): void {
+  if (format === 'iso') return;
+  const letters = [...format.replaceAll(/'[^']*'/g, ' ').matchAll(/([a-z])\1*/gi)].map(
+    ([, letter]) => letter,
+  );
+  const twice = letters.find((letter, at) => letters.indexOf(letter) !== at);
+  if (twice !== undefined)
+    throw new UnreadableFile(
+      `The format ${format} has ${twice} in two places: give each part of a time once`,
+    );
+  const day = DateTime.fromObject({ year: 2001, month: 2, day: 3 }, { zone });
+  const read = DateTime.fromFormat(day.toFormat(format), format, { zone });
+  if (!read.isValid || !read.hasSame(day, 'day'))
+    throw new UnreadableFile(
+      `The format ${format} does not give a year, a month and a day: use one such as dd.MM.yyyy`,
+    );
+}
+
 function cutsOf(
   columns: HotlistTemplate['columns'],
   names: readonly string[],
@@ -110,7 +138,7 @@ function cutOf(column: HotlistColumn, names: readonly string[], layout: HotlistT
   const at = names.findIndex((name) => name.toLowerCase() === wanted);
   if (at === -1) {
     const known =
-      names.length === 0 ? 'the file has no header line' : `there are ${names.join(', ').slice(0, 200)}`;
+      names.length === 0 ? 'the file has no header line' : `there are ${shown(names.join(', '), 200)}`;
     throw new UnreadableFile(`There is no column ${column}: ${known}. Name another, or give its position`);
   }
   return (cells) => cells[at] ?? '';
@@ -128,7 +156,7 @@ function plateFrom(text: string, flaws: string[]): string {
 function regionFrom(text: string, flaws: string[]): string | null {
   if (text === '') return null;
   const { success, data } = plateRegion.safeParse(text);
-  if (!success) flaws.push(`${text.slice(0, 20)} is not a region such as AT or US-CA`);
+  if (!success) flaws.push(`${shown(text, 20)} is not a region such as AT or US-CA`);
   return data ?? null;
 }
 
@@ -154,6 +182,11 @@ function extraFrom(
   return extra;
 }
 
+/** The beginning of a text of a file, as PostgreSQL can store it. */
+export function shown(text: string, length: number): string {
+  return storable(text.slice(0, length));
+}
+
 /** The same times occur again and again, and reading one takes ten microseconds. */
 const TIMES_KEPT = 10_000;
 
@@ -162,9 +195,13 @@ function createTimeReader(format: string, zone: string) {
   const known = new Map<string, { start: string; end: string } | null>();
   const hasTime = format === 'iso' ? null : /[HhS]/.test(format.replaceAll(/'[^']*'/g, ''));
   const parse = (text: string): { start: string; end: string } | null => {
-    const time =
-      format === 'iso' ? DateTime.fromISO(text, { zone }) : DateTime.fromFormat(text, format, { zone });
-    if (!time.isValid || time.year < 1900 || time.year > 9_999) return null;
+    if (format === 'iso' && !ISO_DAY.test(text)) return null;
+    const options = { zone, setZone: true };
+    const read =
+      format === 'iso' ? DateTime.fromISO(text, options) : DateTime.fromFormat(text, format, options);
+    if (!read.isValid || read.year < 1900 || read.year > 9_999) return null;
+    // Which one of a time that occurs twice Luxon takes, depends on the season in which it is read.
+    const [time = read] = read.getPossibleOffsets();
     const isDay = hasTime === null ? !/[T ]\d/.test(text) : !hasTime;
     const start = Math.max(time.toMillis(), EARLIEST_EVENT);
     const end = isDay ? time.endOf('day').toMillis() : time.toMillis();
@@ -182,7 +219,7 @@ function createTimeReader(format: string, zone: string) {
       known.set(text, time);
     }
     if (time === null)
-      flaws.push(`${text.slice(0, 30)} is not a time as ${format === 'iso' ? '2026-01-31' : format}`);
+      flaws.push(`${shown(text, 30)} is not a time as ${format === 'iso' ? '2026-01-31' : format}`);
     return time === null ? null : isEnd ? time.end : time.start;
   };
 }

@@ -1,16 +1,18 @@
-import { createReadStream } from 'node:fs';
+import { createReadStream, type Stats } from 'node:fs';
 import { mkdir, readdir, readFile, rename, rm, stat } from 'node:fs/promises';
 import type { IncomingMessage, OutgoingHttpHeaders } from 'node:http';
 import https from 'node:https';
 import { join } from 'node:path';
 import { MAX_HOTLIST_FILE_BYTES } from '@gantry/contract/hotlists';
 import { ignoreErrno } from '@gantry/embedded-postgres/errno';
+import pLimit from 'p-limit';
 import type { Logger } from 'pino';
+import type { Clock } from '../platform/clock.ts';
 import { channels, notify } from '../platform/database/notify.ts';
 import type { Database } from '../platform/database/pool.ts';
 import { safeText } from '../platform/describe-error.ts';
 import { version } from '../platform/installation.ts';
-import { type AddressRules, lookupOf } from '../platform/outbound.ts';
+import { type AddressRules, lookupOf, responseOf } from '../platform/outbound.ts';
 import type { Timings } from '../platform/timings.ts';
 import {
   type ImportFiles,
@@ -28,33 +30,45 @@ export interface SourceParts {
   readonly files: ImportFiles;
   readonly rules: AddressRules;
   readonly timings: Pick<Timings, 'hotlistUrlMs'>;
+  readonly clock: Pick<Clock, 'now'>;
 }
+
+/** An address that answers slowly does not hold up the other lists. */
+const ADDRESSES_AT_ONCE = 8;
 
 /**
  * Looks into the sources of lists that are due. Each process looks into the folders on its own machine.
  * @returns whether any list has a source
  */
 export async function readSources(parts: SourceParts, isOver: () => boolean): Promise<boolean> {
-  const { db, log } = parts;
-  const { due, any } = await claimSources(db);
-  for (const source of due) {
-    if (isOver()) break;
-    if (await hasSourceImports(db, source.id)) continue;
-    try {
-      const state =
-        source.source.type === 'URL'
-          ? await readUrl(parts, source, source.source.url)
-          : await readFolder(parts, source);
-      await noteSource(db, source.id, state);
-    } catch (err) {
-      log.warn({ err, hotlistId: source.id }, 'the source of a hotlist could not be read');
-      await noteSource(db, source.id, {
-        etag: source.state?.etag ?? null,
-        problem: safeText(err).slice(0, 500),
-      });
-    }
-  }
+  const { due, any } = await claimSources(parts.db);
+  const isAddress = ({ source }: DueSource): boolean => source.type === 'URL';
+  const inTurn = async (sources: readonly DueSource[]): Promise<void> => {
+    for (const source of sources) if (!isOver()) await readSource(parts, source);
+  };
+  const limit = pLimit(ADDRESSES_AT_ONCE);
+  await Promise.all([
+    inTurn(due.filter((each) => !isAddress(each))),
+    ...due.filter(isAddress).map((each) => limit(() => inTurn([each]))),
+  ]);
   return any;
+}
+
+async function readSource(parts: SourceParts, due: DueSource): Promise<void> {
+  const { db, log } = parts;
+  if (await hasSourceImports(db, due.id)) return;
+  try {
+    const { source } = due;
+    const state =
+      source.type === 'URL' ? await readUrl(parts, due, source.url) : await readFolder(parts, due);
+    await noteSource(db, due.id, state);
+  } catch (err) {
+    log.warn({ err, hotlistId: due.id }, 'the source of a hotlist could not be read');
+    await noteSource(db, due.id, {
+      etag: due.state?.etag ?? null,
+      problem: safeText(err).slice(0, 500),
+    });
+  }
 }
 
 type State = NonNullable<DueSource['state']>;
@@ -62,46 +76,116 @@ type State = NonNullable<DueSource['state']>;
 /** Names of files that are not complete, or that go with others. */
 const NOT_A_LIST = /^\.|\.(sha256|sig|part|tmp|filepart)$/i;
 
-/** Takes the oldest file of the inbox. A file is complete when it has its name. */
-async function readFolder(parts: SourceParts, { id: hotlistId, source }: DueSource): Promise<State> {
-  const inbox = parts.files.inboxOf(hotlistId);
+/** What is added to the name of a file while it is read, besides a dot before it. */
+const TAKEN = '.taken';
+/** Who took a file so long ago, in milliseconds, was ended before the file was imported. */
+const LEFT_MS = 600_000;
+/** Maximum length of a name, in bytes: file systems allow 255, with what is added. */
+const MAX_NAME_BYTES = 240;
+
+interface InboxFile {
+  readonly name: string;
+  /** When it was last changed, in Unix milliseconds. */
+  readonly at: number;
+}
+
+/** Takes the oldest file of the inbox that can be read. A file is complete when it has its name. */
+async function readFolder(parts: SourceParts, due: DueSource): Promise<State> {
+  const inbox = parts.files.inboxOf(due.id);
   await mkdir(inbox, { recursive: true });
-  const names = (await readdir(inbox)).filter((name) => !NOT_A_LIST.test(name));
-  const found = await Promise.all(
-    names.map(async (name) => ({
-      name,
-      at: (await ignoreErrno(stat(join(inbox, name)), 'ENOENT'))?.mtimeMs ?? 0,
-    })),
-  );
-  const [oldest] = found.sort((a, b) => a.at - b.at || (a.name < b.name ? -1 : 1));
-  if (!oldest) return { problem: null };
-  const path = join(inbox, oldest.name);
+  let { files, problem } = await lookInto(inbox, parts.clock.now());
+  for (const file of files) {
+    try {
+      const state = await takeFile(parts, due, inbox, file);
+      return { ...state, problem: state.problem ?? problem };
+    } catch (err) {
+      // It stays there, and must not keep the others from being read.
+      parts.log.warn({ err, hotlistId: due.id }, 'a file in the folder of a hotlist could not be read');
+      problem ??= `${file.name} could not be read: ${safeText(err)}`.slice(0, 500);
+    }
+  }
+  if (problem === null && due.state?.discarded === true) return due.state;
+  return { problem };
+}
+
+/** The files of an inbox, the oldest first, and what keeps another one from being read. @param now Unix milliseconds */
+async function lookInto(inbox: string, now: number): Promise<{ files: InboxFile[]; problem: string | null }> {
+  const files: InboxFile[] = [];
+  let problem: string | null = null;
+  for (const name of (await readdir(inbox)).sort()) {
+    const isTaken = name.startsWith('.') && name.endsWith(TAKEN);
+    if (NOT_A_LIST.test(name) && !isTaken) continue;
+    const path = join(inbox, name);
+    const found = await ignoreErrno(stat(path), 'ENOENT', 'ELOOP');
+    if (isTaken) {
+      if (found && found.ctimeMs < now - LEFT_MS)
+        await giveBack(path, join(inbox, name.slice(1, -TAKEN.length)));
+      continue;
+    }
+    const flaw = flawOf(name, found);
+    problem ??= flaw;
+    if (found && flaw === null) files.push({ name, at: found.mtimeMs });
+  }
+  return { files: files.sort((a, b) => a.at - b.at), problem };
+}
+
+async function exists(path: string): Promise<boolean> {
+  return (await ignoreErrno(stat(path), 'ENOENT')) !== undefined;
+}
+
+/** Gives a file its name again. If another file has it by now, that one comes first. */
+async function giveBack(taken: string, path: string): Promise<void> {
+  if (!(await exists(path))) await ignoreErrno(rename(taken, path), 'ENOENT');
+}
+
+/** Why something in an inbox cannot be taken, as a sentence; null if it can, or is gone. */
+function flawOf(name: string, found: Stats | undefined): string | null {
+  if (!found)
+    return name.includes('\ufffd') ? `The name ${name} is not text in UTF-8: rename the file` : null;
+  if (!found.isFile()) return `${name} is no file: put files only there`;
+  if (Buffer.byteLength(name) > MAX_NAME_BYTES)
+    return `The name ${name.slice(0, 100)}… is longer than ${MAX_NAME_BYTES} bytes: rename the file`;
+  if (found.size === 0) return `${name} is empty`;
+  return found.size > MAX_HOTLIST_FILE_BYTES ? `${name}: ${tooLarge().message}` : null;
+}
+
+/** Has a file of the inbox imported. @throws Error when it cannot be read; then it is as it was */
+async function takeFile(
+  parts: SourceParts,
+  { id: hotlistId, source }: DueSource,
+  inbox: string,
+  { name, at }: InboxFile,
+): Promise<State> {
+  const path = join(inbox, name);
+  const taken = join(inbox, `.${name}${TAKEN}`);
+  if (await exists(taken)) return { problem: null };
   // Another process of this machine that looks at the same time finds it gone.
-  const taken = `${path}.part`;
   const moved = await ignoreErrno(
     rename(path, taken).then(() => true),
     'ENOENT',
   );
   if (!moved) return { problem: null };
-  const file = await parts.files.receive(hotlistId, createReadStream(taken));
-  const isIntact = await matchesChecksum(`${path}.sha256`, file);
-  const signature = source.publicKey === undefined ? null : await readSignature(`${path}.sig`);
-  for (const done of [taken, `${path}.sha256`, `${path}.sig`]) await rm(done, { force: true });
-  if (isIntact) {
-    await addImport(parts.db, {
-      hotlistId,
-      file,
-      origin: 'FOLDER',
-      fileName: oldest.name,
-      fileAt: oldest.at,
-      mode: source.mode,
-      signature,
-    });
-    return { problem: null };
+  let isIntact: boolean;
+  try {
+    const file = await parts.files.receive(hotlistId, createReadStream(taken));
+    isIntact = await matchesChecksum(`${path}.sha256`, file);
+    const signature = source.publicKey === undefined ? null : await readSignature(`${path}.sig`);
+    if (isIntact)
+      await addImport(parts.db, {
+        ...{ hotlistId, file, origin: 'FOLDER', mode: source.mode, signature },
+        ...{ fileName: name, fileAt: at },
+      });
+    else await parts.files.remove({ hotlistId, id: file.id });
+  } catch (error) {
+    await giveBack(taken, path);
+    throw error;
   }
-  await parts.files.remove({ hotlistId, id: file.id });
+  // Only now: if the process ends before, the file is taken again.
+  for (const done of [taken, `${path}.sha256`, `${path}.sig`]) await rm(done, { force: true });
+  if (isIntact) return { problem: null };
   return {
-    problem: `${oldest.name} does not have the checksum in ${oldest.name}.sha256: put all of them there again`,
+    problem: `${name} does not have the checksum in ${name}.sha256: put all of them there again`,
+    discarded: true,
   };
 }
 
@@ -156,6 +240,8 @@ interface Asked {
   readonly signal: AbortSignal;
 }
 
+const LATEST = Date.UTC(9999, 11, 31);
+
 /** Has the file of an answer imported, with its signature if the list has a key, unless it was refused as it is. */
 async function takeAnswer(
   { db, files, rules }: SourceParts,
@@ -176,7 +262,8 @@ async function takeAnswer(
   else {
     const at = Date.parse(headers['last-modified'] ?? '');
     const fileName = url.pathname.split('/').at(-1)?.slice(0, 200) || url.host;
-    const fileAt = Number.isNaN(at) ? null : at;
+    // PostgreSQL does not read later years in the form in which JavaScript writes them.
+    const fileAt = at <= LATEST ? at : null;
     await addImport(db, { hotlistId, file, origin: 'URL', fileName, fileAt, mode: source.mode, signature });
   }
   return { etag: headers.etag?.slice(0, 200) ?? null, problem: null };
@@ -220,9 +307,7 @@ async function withAnswer<Result>(
     lookup: lookupOf(rules, url),
   });
   try {
-    const response = await new Promise<IncomingMessage>((resolve, reject) => {
-      request.on('response', resolve).on('error', reject).end();
-    });
+    const response = await responseOf(request);
     request.on('error', () => undefined);
     return await use(response);
   } finally {

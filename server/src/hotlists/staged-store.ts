@@ -51,6 +51,17 @@ function copied(value: string | null): string {
 /** Number of rows that are removed or restored in one transaction. */
 const AT_ONCE = 20_000;
 
+/** From this number of lines on, a plan for few rows takes minutes. */
+const MANY_LINES = 1_000;
+
+/**
+ * Renews the statistics of the tables that an import compares. Without them, the plans for what was just written look through all
+ * lines for each entry: 100,000 changed lines took 139 s of processor time instead of 3.4 s.
+ */
+export async function analyzeStaged(db: Executor, lines: number): Promise<void> {
+  if (lines >= MANY_LINES) await db.execute(sql`ANALYZE hotlist_staged, hotlist_entries`);
+}
+
 /** Removes what is staged for an import. */
 export async function clearStaged(db: Executor, importId: string): Promise<void> {
   let removed: number;
@@ -244,8 +255,10 @@ export async function sampleStaged(
 /** Takes back what was prepared in a range for a version that is not in force. @returns the number of rows that it changed */
 export async function clearPrepared(tx: Executor, hotlistId: string, range: IdRange): Promise<number> {
   const list = sql`SELECT version FROM hotlists WHERE hotlists.id = ${hotlistId}::uuid`;
+  // Plan: hotlist_entries_pkey.
   const removed = await tx.execute(sql`
-    DELETE FROM hotlist_entries WHERE hotlist_id = ${hotlistId}::uuid AND ${within(sql`id`, range)} AND from_version > (${list})`);
+    DELETE FROM hotlist_entries WHERE hotlist_id = ${hotlistId}::uuid AND ${within(sql`id`, range)}
+      AND from_version > (${list})`);
   const restored = await tx.execute(sql`
     UPDATE hotlist_entries SET to_version = NULL
     WHERE hotlist_id = ${hotlistId}::uuid AND ${within(sql`id`, range)} AND to_version > (${list})`);

@@ -72,7 +72,7 @@ export function startHotlists(
       },
       async (isOver) => {
         const hasSources = await readSources(
-          { db, log, files, rules: services.webhookUrls, timings },
+          { db, log, files, rules: services.webhookUrls, timings, clock },
           isOver,
         );
         await expire(db, config.HIT_EXPIRY_HOURS, isOver);

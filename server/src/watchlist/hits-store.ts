@@ -335,7 +335,10 @@ export async function hasHitDays(db: Executor): Promise<boolean> {
   return rows[0]?.found === true;
 }
 
-/** The decided hits that are due on a day (its beginning in Unix milliseconds), as their lists say. Undecided ones stay. */
+/**
+ * The decided hits that are due on a day (its beginning in Unix milliseconds), as their lists say: the days begin with the
+ * hit, or with its last read if that was later. Undecided ones stay.
+ */
 const dueHits = (day: number) => sql`
   SELECT hits.id, to_char(hits.created_at AT TIME ZONE 'UTC', 'YYYY-MM') AS month, (EXISTS (
       SELECT FROM held_events JOIN legal_holds ON legal_holds.id = hold_id
@@ -345,7 +348,8 @@ const dueHits = (day: number) => sql`
         JOIN watchlist_sightings AS seen ON seen.event_id = held_events.event_id
       WHERE legal_holds.released_at IS NULL AND seen.entry_id = hits.entry_id AND seen.alert_id = hits.id)) AS held
   FROM hotlists JOIN watchlist_alerts AS hits ON hits.hotlist_id = hotlists.id
-  WHERE hit_days IS NOT NULL AND state <> 'NEW' AND hits.created_at < ${moment(day)} - make_interval(days => hit_days)`;
+  WHERE hit_days IS NOT NULL AND state <> 'NEW'
+    AND greatest(hits.created_at, hits.last_read_at) < ${moment(day)} - make_interval(days => hit_days)`;
 
 /** The number of hits that are due on a day, and of those that a legal hold keeps, by month. */
 export async function countHitsDue(

@@ -15,6 +15,7 @@ import { useMay } from '../../shared/session/session.ts';
 import { SecondLine, textColumn } from '../../shared/table/column.tsx';
 import { type Column, DataTable } from '../../shared/table/data-table.tsx';
 import { usePages } from '../../shared/table/pages.ts';
+import { useCursor } from '../../shared/table/use-cursor.ts';
 import { Moment } from '../../shared/time/moment.tsx';
 import { Badge } from '../../ui/badge.tsx';
 import { Button } from '../../ui/button.tsx';
@@ -222,12 +223,20 @@ function Entries({ list }: { readonly list: Hotlist }) {
   const { id: hotlistId } = list;
   const seesPlates = useSeesPlates();
   const [opened, setOpened] = useState<HotlistEntry | null>(null);
+  const [cursor, setCursor] = useState<string | null>(null);
   const pages = usePages({
     // Another version has other entries.
     queryKey: [...service.hotlists.getEntries.queryKey({ hotlistId }), list.version],
     load: (page, signal) => api.hotlists.getEntries.query({ hotlistId, ...page }, { signal }),
     rows: 'entries',
     keyOf,
+  });
+  useCursor({
+    rows: pages.rows,
+    keyOf,
+    activeKey: cursor,
+    onMove: ({ id }) => setCursor(id),
+    ...(seesPlates && { onOpen: setOpened }),
   });
   return (
     <>
@@ -236,7 +245,7 @@ function Entries({ list }: { readonly list: Hotlist }) {
         columns={useColumns()}
         pages={pages}
         keyOf={keyOf}
-        activeKey={opened?.id ?? null}
+        activeKey={opened?.id ?? cursor}
         {...(seesPlates && { onActivate: setOpened })}
         empty={
           <Empty icon="watchlist" title={t('noEntries')}>

@@ -7,6 +7,7 @@ import { api, service } from '../../shared/service/service.ts';
 import { figureColumn, timeColumn } from '../../shared/table/column.tsx';
 import { type Column, DataTable } from '../../shared/table/data-table.tsx';
 import { usePages } from '../../shared/table/pages.ts';
+import { useCursor } from '../../shared/table/use-cursor.ts';
 import { Badge, type Look } from '../../ui/badge.tsx';
 import { Button } from '../../ui/button.tsx';
 import { Empty } from '../../ui/empty.tsx';
@@ -39,6 +40,7 @@ export function Imports({ list, openId, onOpen }: ImportsProps) {
   const { t } = useTranslation('hotlists');
   const client = useQueryClient();
   const [restored, setRestored] = useState<number | null>(null);
+  const [cursor, setCursor] = useState<string | null>(null);
   const pages = usePages({
     queryKey: service.hotlists.getImports.queryKey({ id: list.id }),
     load: (page, signal) => api.hotlists.getImports.query({ id: list.id, ...page }, { signal }),
@@ -47,6 +49,9 @@ export function Imports({ list, openId, onOpen }: ImportsProps) {
     isUnderWay,
   });
   const columns = useColumns(list, setRestored);
+  const open = ({ id }: HotlistImport) => onOpen(id);
+  const activeKey = openId ?? cursor;
+  useCursor({ rows: pages.rows, keyOf, activeKey, onMove: ({ id }) => setCursor(id), onOpen: open });
   return (
     <>
       {list.formerVersions.length > 0 && <Restore list={list} onRestore={setRestored} />}
@@ -55,8 +60,8 @@ export function Imports({ list, openId, onOpen }: ImportsProps) {
         columns={columns}
         pages={pages}
         keyOf={keyOf}
-        activeKey={openId}
-        onActivate={({ id }) => onOpen(id)}
+        activeKey={activeKey}
+        onActivate={open}
         empty={
           <Empty icon="file" title={t('imports.none')}>
             {t('imports.noneText')}

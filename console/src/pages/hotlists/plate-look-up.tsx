@@ -2,13 +2,13 @@ import { Link } from '@tanstack/react-router';
 import { useTranslation } from 'react-i18next';
 import { type Entered, useForm } from '../../shared/form/form.ts';
 import { FormDialog } from '../../shared/form/form-dialog.tsx';
-import { PlateReasonField } from '../../shared/service/plates.tsx';
+import { PlateReasonFields, readPlateReason } from '../../shared/service/plates.tsx';
 import { api } from '../../shared/service/service.ts';
 import { Field } from '../../ui/field.tsx';
 
 const read = (entered: Entered) => ({
   plate: entered.text('plate'),
-  reason: entered.text('reason') || undefined,
+  ...readPlateReason(entered),
 });
 
 /** Looks a plate up in all hotlists that the user sees. The search is recorded, so it starts when the user asks for it. */
@@ -36,7 +36,7 @@ export function PlateLookUp({ plate, onClose }: { readonly plate: string; readon
         maxLength={50}
         required
       />
-      <PlateReasonField error={form.errorOf('reason')} />
+      <PlateReasonFields errorOf={form.errorOf} />
       <div role="status">
         {entries?.length === 0 && t('lookUp.none')}
         {entries && entries.length > 0 && (
