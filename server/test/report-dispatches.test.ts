@@ -21,7 +21,7 @@ const gantry = await sharedGantry({
 const token = await gantry.tokenFor('ADMIN');
 const PLATE = 'B-XY 4711';
 const YESTERDAY = new Date(Date.now() - 86_400_000).toISOString().slice(0, 10);
-const DAILY = { kind: 'EVENTS', format: 'CSV', every: 'DAILY', hour: 6 };
+const DAILY = { kind: 'EVENTS', format: 'CSV', every: 'DAILY', hour: 0 };
 
 beforeAll(async () => {
   const apiKey = await gantry.registerSensor();
@@ -124,6 +124,27 @@ describe('the reports of a schedule', () => {
     ]);
     expect(mail.messages.map(({ to }) => to)).toEqual([['police@example.org']]);
     expect(contentOf().file).toContain(PLATE);
+  });
+
+  it('are not sent to a user who may not view reports any more, who is not added anew', async () => {
+    const user = { firstName: 'Kim', lastName: 'Moved', role: 'VIEWER', password: 'Correct-horse-2' };
+    const { id: moved } = await gantry.ok('users.create', { ...user, email: 'moved@example.org' }, { token });
+    const sendTo = { emails: ['a@example.org'], userIds: [moved] };
+    const id = await createSchedule(sendTo);
+    await gantry.ok('users.updateRole', { id: moved, role: 'FIELD' }, { token });
+    await makeDue(id);
+    expect(await sent(id)).toMatchObject([
+      { kind: 'EMAIL', status: 'SENT' },
+      { kind: 'USER', status: 'FAILED', attempts: 1, error: expect.stringContaining('may not view reports') },
+    ]);
+    expect(mail.messages.map(({ to }) => to)).toEqual([['a@example.org']]);
+    await gantry.ok('reports.updateSchedule', { id, hour: 4, sendTo }, { token });
+    expect(await gantry.refusal('reports.createSchedule', { ...DAILY, sendTo }, { token })).toMatchObject({
+      status: 400,
+      message: expect.stringContaining('View Reports'),
+    });
+    await gantry.ok('reports.deleteSchedule', { id }, { token });
+    await gantry.ok('users.delete', { id: moved }, { token });
   });
 
   it('that show plates are not sent after the schedule forbids it', async () => {
@@ -259,6 +280,24 @@ describe('where reports are sent', () => {
   ])('is refused with %s', async (_, sendTo, message) => {
     const { status, body } = await gantry.call('reports.createSchedule', { ...DAILY, sendTo }, { token });
     expect([status, body.error.json.message]).toEqual([400, expect.stringContaining(message)]);
+  });
+
+  it('may be changed while a recipient is deactivated, who is not added anew', async () => {
+    const user = { firstName: 'Kim', lastName: 'Left', role: 'VIEWER', password: 'Correct-horse-2' };
+    const { id: left } = await gantry.ok('users.create', { ...user, email: 'kim@example.org' }, { token });
+    const sendTo = { emails: ['a@example.org'], userIds: [left] };
+    const id = await createSchedule(sendTo);
+    await gantry.ok('users.update', { id: left, isActive: false }, { token });
+    const filters = { eventType: 'PLATE_RECOGNITION' };
+    expect(await gantry.ok('reports.updateSchedule', { id, filters }, { token })).toMatchObject({ filters });
+    await gantry.ok('reports.updateSchedule', { id, hour: 4, sendTo }, { token });
+    const without = { ...sendTo, userIds: [] };
+    await gantry.ok('reports.updateSchedule', { id, sendTo: without }, { token });
+    expect(await gantry.refusal('reports.updateSchedule', { id, sendTo }, { token })).toMatchObject({
+      status: 400,
+      message: expect.stringContaining(`no active user ${left}`),
+    });
+    await gantry.ok('reports.deleteSchedule', { id }, { token });
   });
 
   it('must be said to be with plates if the report is on one plate', async () => {

@@ -4,6 +4,7 @@ import type pg from 'pg';
 import { pino } from 'pino';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { createDatabase, createPool } from '../src/platform/database/pool.ts';
+import { dayOf } from '../src/platform/time.ts';
 import { lastRun, nextRun, periodBefore, type Recurrence } from '../src/reports/recurrence.ts';
 import { runDueSchedules } from '../src/reports/run-schedules.ts';
 import { eventually, type Gantry, startGantry } from './harness.ts';
@@ -123,7 +124,7 @@ describe('the time at which a schedule runs', () => {
 
 describe('the range of a scheduled report', () => {
   const before = (every: Recurrence['every'], due: string, firstDayOfWeek = 1): string[] => {
-    const { from, until } = periodBefore(every, at(due), { timezone: VIENNA, firstDayOfWeek });
+    const { from, until } = periodBefore(rhythm({ every }), at(due), { timezone: VIENNA, firstDayOfWeek });
     return [iso(from), iso(until)];
   };
 
@@ -148,6 +149,20 @@ describe('the range of a scheduled report', () => {
       '2026-11-07',
       '2026-11-14',
     ]);
+  });
+
+  it('is that of the day on which it was planned, if clocks skip its hour until midnight', () => {
+    const [daily, weekly] = [rhythm({ hour: 23 }), rhythm({ every: 'WEEKLY', hour: 23, weekday: 6 })];
+    const settings = { timezone: 'America/Nuuk', firstDayOfWeek: 0 };
+    const due = nextRun(daily, settings.timezone, at('2026-03-28T12:00:00Z'));
+    const daysOf = (recurrence: Recurrence, run: number): string[] => {
+      const { from, until } = periodBefore(recurrence, run, settings);
+      return [from, until].map((time) => dayOf(time, settings.timezone));
+    };
+    expect(dayOf(due, settings.timezone)).toBe('2026-03-29');
+    expect(daysOf(daily, due)).toEqual(['2026-03-27', '2026-03-28']);
+    expect(daysOf(daily, nextRun(daily, settings.timezone, due))).toEqual(['2026-03-28', '2026-03-29']);
+    expect(daysOf(weekly, due)).toEqual(['2026-03-15', '2026-03-22']);
   });
 
   it('is the previous month', () => {

@@ -13,7 +13,7 @@ const DAY = '2026-03-10';
 /** Columns, counted from 0: VEHICLES of the rows of the report, the others of the list of places. */
 const [VEHICLES, VEHICLES_OF_PLACE, MEAN_PER_DAY, SPEED_LIMIT, COMPLETENESS] = [3, 1, 2, 5, 7];
 
-const gantry = await sharedGantry();
+const gantry = await sharedGantry({ overrides: { timings: { writeContactsMs: 100 } } });
 const token = await gantry.tokenFor('ADMIN');
 
 const register = async (name: string, fields: object = {}) =>

@@ -16,7 +16,7 @@ const NAMES = [
 let gantry: Gantry;
 let token: string;
 beforeAll(async () => {
-  gantry = await startGantry();
+  gantry = await startGantry({ overrides: { timings: { rollUpTrafficMs: 200, sweepReportsMs: 200 } } });
   token = await gantry.tokenFor('ADMIN');
   for (const [n, name] of NAMES.entries()) {
     const place = await gantry.ok('locations.create', { name, speedLimit: 50 }, { token });

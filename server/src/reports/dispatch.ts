@@ -1,4 +1,5 @@
 import { buffer } from 'node:stream/consumers';
+import { mayDo } from '@gantry/contract/permissions';
 import { MAX_ATTACHMENT_BYTES, type ReportKind, type SendTo } from '@gantry/contract/reports';
 import { mayRolesSeePlates } from '../accounts/role-settings.ts';
 import type { Core } from '../platform/context.ts';
@@ -86,8 +87,12 @@ export function startDispatching(options: DispatchOptions): AsyncDisposable {
 }
 
 async function dispatch(options: DispatchOptions, attempt: DispatchAttempt): Promise<Result> {
-  const { report, sendTo } = await findDispatched(options.app.db, attempt);
+  const { report, sendTo, letter } = await findDispatched(options.app.db, attempt);
   if (report === null || report.fileKey === null) return refused('The report was deleted');
+  if (letter !== null)
+    return sendFile(options, report, attempt.recipient, attempt, letter).catch((error: unknown) =>
+      failed(safeText(error)),
+    );
   if (sendTo === null) return refused('The schedule was deleted, or does not send its reports any more');
   const isWithPlates = !report.hidesPlates && showsPlates(report.kind);
   if (isWithPlates && !sendTo.withPlates)
@@ -125,24 +130,39 @@ async function mail(
   report: ReportRow,
   { attempt, sendTo, isWithPlates }: Letter,
 ): Promise<Result> {
-  const { config, mailer } = app;
+  const { config } = app;
   let to = attempt.recipient;
   if (attempt.kind === 'USER') {
     const [user] = await findRecipients(app.db, [to]);
     if (!user) return refused('The user was deleted or deactivated');
+    if (!mayDo(user.role, 'viewReports'))
+      return refused('The role of the user may not view reports any more');
     if (isWithPlates && !mayRolesSeePlates(config, user.role))
       return refused('The file shows number plates, which users of this role may not see');
     to = user.email;
   }
+  const isLarge = (report.size ?? 0) > MAX_ATTACHMENT_BYTES;
+  const letter = letterOf(report, sendTo.language, { isLarge, base: config.PUBLIC_URL });
+  return sendFile({ app, files }, report, to, attempt, letter);
+}
+
+/** Sends an e-mail with the file of a report, unless that is too large. */
+async function sendFile(
+  { app: { config, mailer }, files }: Pick<DispatchOptions, 'app' | 'files'>,
+  report: ReportRow,
+  to: string,
+  { id }: Pick<DispatchAttempt, 'id'>,
+  letter: Pick<Mail, 'subject' | 'text'>,
+): Promise<Result> {
   const { fileKey, size } = report;
   const isLarge = (size ?? 0) > MAX_ATTACHMENT_BYTES;
   const file = isLarge || fileKey === null ? null : await files.open(fileKey);
   if (!isLarge && file === null) return { ...failed(ABSENT), isAbsent: true };
   const host = config.SMTP_FROM?.address.split('@')[1] ?? 'gantry';
   const sent = await mailer.send({
-    ...letterOf(report, sendTo.language, { isLarge, base: config.PUBLIC_URL }),
+    ...letter,
     to,
-    messageId: `<report-${attempt.id}@${host}>`,
+    messageId: `<report-${id}@${host}>`,
     attachments:
       file === null
         ? []

@@ -3,7 +3,13 @@ import { and, eq, inArray, sql } from 'drizzle-orm';
 import { findNames } from '../accounts/names-store.ts';
 import { claimableIds } from '../platform/database/jobs.ts';
 import { channels, notify } from '../platform/database/notify.ts';
-import { reportDispatches, reportSchedules, reports, users } from '../platform/database/tables.ts';
+import {
+  reportDispatches,
+  reportSchedules,
+  reports,
+  situationReportRows,
+  users,
+} from '../platform/database/tables.ts';
 import type { Executor, Transaction } from '../platform/database/transaction.ts';
 import type { LeasedAttempt } from '../platform/deliverer.ts';
 
@@ -26,7 +32,26 @@ export async function insertDispatches(tx: Transaction, reportId: string, schedu
     .where(eq(reportSchedules.id, scheduleId))
     .for('share');
   if (!schedule?.sendTo) return;
-  const rows = recipientsOf(schedule.sendTo).map((each) => ({ ...each, reportId, scheduleId }));
+  await insertRows(
+    tx,
+    recipientsOf(schedule.sendTo).map((each) => ({ ...each, reportId, scheduleId })),
+  );
+}
+
+/** Has a situation report that is DONE sent to its recipients, when the transaction commits. */
+export async function insertSituationDispatches(
+  tx: Transaction,
+  reportId: string,
+  recipients: readonly string[],
+): Promise<void> {
+  await insertRows(
+    tx,
+    recipients.map((recipient) => ({ kind: 'EMAIL', recipient, reportId })),
+  );
+}
+
+async function insertRows(tx: Transaction, rows: (typeof reportDispatches.$inferInsert)[]): Promise<void> {
+  if (rows.length === 0) return;
   await tx.insert(reportDispatches).values(rows).onConflictDoNothing();
   for (const kind of new Set(rows.map((row) => row.kind))) await notify(tx, channels.reportDispatches, kind);
 }
@@ -49,7 +74,8 @@ export async function dropDispatches(
 /** A dispatch that this process is attempting. */
 export interface DispatchAttempt extends LeasedAttempt {
   readonly reportId: string;
-  readonly scheduleId: string;
+  /** null for a situation report. */
+  readonly scheduleId: string | null;
   readonly kind: DispatchKind;
   readonly recipient: string;
 }
@@ -73,17 +99,34 @@ export async function claimDispatches(
   return rows;
 }
 
-/** The report of a dispatch and where its schedule sends reports now; null for what was deleted meanwhile. */
+/** What a dispatch is about; null for what was deleted meanwhile. */
+export interface Dispatched {
+  readonly report: ReportRow | null;
+  /** Where its schedule sends reports now. */
+  readonly sendTo: SendTo | null;
+  /** Of a situation report: the message. */
+  readonly letter: { readonly subject: string; readonly text: string } | null;
+}
+
 export async function findDispatched(
   db: Executor,
   { reportId, scheduleId }: DispatchAttempt,
-): Promise<{ report: ReportRow | null; sendTo: SendTo | null }> {
+): Promise<Dispatched> {
   const [report = null] = await db.select().from(reports).where(eq(reports.id, reportId));
+  if (scheduleId === null) return { report, sendTo: null, letter: await findLetter(db, reportId) };
   const [schedule] = await db
     .select({ sendTo: reportSchedules.sendTo })
     .from(reportSchedules)
     .where(eq(reportSchedules.id, scheduleId));
-  return { report, sendTo: schedule?.sendTo ?? null };
+  return { report, sendTo: schedule?.sendTo ?? null, letter: null };
+}
+
+async function findLetter(db: Executor, reportId: string): Promise<Dispatched['letter']> {
+  const [row] = await db
+    .select({ subject: situationReportRows.subject, text: situationReportRows.message })
+    .from(situationReportRows)
+    .where(eq(situationReportRows.reportId, reportId));
+  return row ? { subject: row.subject ?? '', text: row.text ?? '' } : null;
 }
 
 /** The active ones of the users. */

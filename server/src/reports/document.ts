@@ -120,11 +120,20 @@ export interface Crossing {
   readonly alt: string;
 }
 
-/** A part of a study on its pages. */
+/** An image, as large as there is room. */
+export interface PlacedImage {
+  readonly shape: 'image';
+  readonly title: string;
+  /** JPEG or PNG. */
+  readonly content: Uint8Array;
+  readonly alt: string;
+}
+
+/** A part of a study, or of a case, on its pages. */
 export interface Chapter {
   readonly title: string;
   readonly words?: readonly string[];
-  readonly drawings?: readonly (Histogram | Crossing)[];
+  readonly drawings?: readonly (Histogram | Crossing | PlacedImage)[];
   readonly table?: FigureTable;
 }
 
@@ -135,7 +144,7 @@ export interface Signature {
   readonly at: string | null;
 }
 
-/** What a study has in formats with pages or sheets, besides the table of its data. */
+/** What a study has in formats with pages or sheets, besides the table of its data; the pages of a case are of the same kind. */
 export interface StudyContents {
   /** DRAFT, FROZEN, SIGNED or REJECTED. */
   readonly status: string;

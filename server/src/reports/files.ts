@@ -1,7 +1,9 @@
+import { createHash } from 'node:crypto';
 import { createReadStream, createWriteStream } from 'node:fs';
-import { chmod, copyFile, link, mkdir, open, readdir, rename, rm, stat } from 'node:fs/promises';
+import { chmod, copyFile, link, mkdir, open, readdir, readFile, rename, rm, stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { Readable, Writable } from 'node:stream';
+import { pipeline } from 'node:stream/promises';
 import type { ReportFileKind, ReportFormat } from '@gantry/contract/reports';
 import { syncFolder } from '@gantry/embedded-postgres/data-folder';
 import { hasErrno, ignoreErrno } from '@gantry/embedded-postgres/errno';
@@ -78,6 +80,18 @@ export class ReportFiles {
     return { size, stream: createReadStream('', { fd: handle, autoClose: true }) };
   }
 
+  /** A file as a whole. @throws Error when it does not exist here */
+  read(key: string): Promise<Buffer> {
+    return readFile(this.#pathOf(key));
+  }
+
+  /** The SHA-256 of a file, 64 hexadecimal digits. @throws Error when it does not exist here */
+  async hashOf(key: string): Promise<string> {
+    const hash = createHash('sha256');
+    await pipeline(createReadStream(this.#pathOf(key)), hash);
+    return hash.digest('hex');
+  }
+
   /**
    * Copies a file into a folder for others, completely or not at all. A file of that name stays as it is.
    * @returns false when the file is not on this machine
@@ -102,6 +116,16 @@ export class ReportFiles {
   async remove(key: string): Promise<void> {
     const path = this.#pathOf(key);
     for (const each of [path, `${path}${DRAFT}`]) await rm(each, { force: true });
+  }
+
+  /** Removes files that were not changed for some time and are not in use. @param findInUse those of the keys that are */
+  async removeUnused(
+    olderMs: number,
+    findInUse: (keys: readonly string[]) => Promise<ReadonlySet<string>>,
+  ): Promise<void> {
+    const keys = await this.listOlderThan(olderMs);
+    const inUse = await findInUse(keys);
+    for (const key of keys) if (!inUse.has(key)) await this.remove(key);
   }
 
   /**

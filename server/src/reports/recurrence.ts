@@ -1,7 +1,7 @@
 import { DAY_MS } from '@gantry/contract/durations';
 import type { ReportPeriod } from '@gantry/contract/reports';
 import { DateTime } from 'luxon';
-import { type Interval, resolveInterval, resolveTime } from '../platform/time.ts';
+import { atHour, type Interval, resolveInterval } from '../platform/time.ts';
 
 /** The local times at which a schedule runs. */
 export interface Recurrence {
@@ -72,15 +72,19 @@ const firstAndLast: Readonly<
 };
 
 /**
- * The whole local day, week or month before the time at which a schedule was due.
+ * The whole local day, week or month before the day of a run.
  * @param firstDayOfWeek from 0 Sunday to 6 Saturday
  */
 export function periodBefore(
-  every: ReportPeriod,
+  recurrence: Recurrence,
   due: number,
   { timezone, firstDayOfWeek }: { timezone: string; firstDayOfWeek: number },
 ): Interval {
-  const [first, last] = firstAndLast[every](dayOf(due, timezone), firstDayOfWeek);
+  const day = dayOf(due, timezone);
+  const dayBefore = day.minus({ days: 1 });
+  // Where clocks skip the last hour of a day, its run is at midnight.
+  const dayOfRun = runOn(dayBefore, recurrence, timezone) === due ? dayBefore : day;
+  const [first, last] = firstAndLast[recurrence.every](dayOfRun, firstDayOfWeek);
   return resolveInterval({ startDate: textOf(first), endDate: textOf(last) }, timezone);
 }
 
@@ -95,7 +99,7 @@ function textOf(day: DateTime): string {
 
 /** The run on a day. A skipped hour is moved to the next one; of one that occurs twice, the first is used. */
 function runOn(day: DateTime, { hour }: Recurrence, timezone: string): number {
-  return resolveTime(`${textOf(day)}T${String(hour).padStart(2, '0')}:00`, timezone);
+  return atHour(textOf(day), hour, timezone);
 }
 
 /** The runs (Unix milliseconds) on the days from `first`, with steps of 1 or -1 days. */

@@ -6,7 +6,7 @@ import type { Database } from '../platform/database/pool.ts';
 import { inTransaction, type Transaction } from '../platform/database/transaction.ts';
 import { getTimezoneSettings } from '../system/store.ts';
 import { lastRun, nextRun, nextRunInZone, periodBefore } from './recurrence.ts';
-import { takeDueSchedule, takeWronglyPlanned, updateScheduleRow } from './schedules-store.ts';
+import { isAnyToRun, takeDueSchedule, takeWronglyPlanned, updateScheduleRow } from './schedules-store.ts';
 import { insertScheduledReport } from './store.ts';
 
 /**
@@ -18,6 +18,7 @@ export async function runDueSchedules(
   log: Logger,
   among: readonly ReportKind[] = reportKinds,
 ): Promise<void> {
+  if (!(await isAnyToRun(db))) return;
   const byItsClock = (work: (tx: Transaction, now: number) => Promise<boolean>): Promise<boolean> =>
     inTransaction(db, async (tx) => work(tx, await readDatabaseTime(tx)));
   while (await byItsClock(moveOne));
@@ -34,11 +35,11 @@ async function runOne(tx: Transaction, now: number, among: readonly ReportKind[]
   const settings = await getTimezoneSettings(tx);
   const schedule = await takeDueSchedule(tx, settings.timezone, among);
   if (!schedule) return false;
-  const { id: scheduleId, kind, format, filters, csv, createdBy, every, sendTo } = schedule;
+  const { id: scheduleId, kind, format, filters, csv, createdBy, sendTo } = schedule;
   // The query that found it due used the same clock a moment earlier.
   const at = Math.max(now, schedule.nextRunAt?.getTime() ?? now);
   const due = lastRun(schedule, settings.timezone, at);
-  const { from, until } = periodBefore(every, due, settings);
+  const { from, until } = periodBefore(schedule, due, settings);
   const range = { startsAt: new Date(from), endsAt: new Date(until) };
   await insertScheduledReport(tx, {
     ...range,

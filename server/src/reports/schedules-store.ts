@@ -10,6 +10,7 @@ import {
 import { and, asc, count, desc, eq, gt, inArray, lte, ne, or, sql } from 'drizzle-orm';
 import { findNames } from '../accounts/names-store.ts';
 import type { Actor } from '../platform/context.ts';
+import { lockAdditions } from '../platform/database/locks.ts';
 import { reportSchedules } from '../platform/database/tables.ts';
 import type { Executor, Transaction } from '../platform/database/transaction.ts';
 import { AppError, notFound } from '../platform/error.ts';
@@ -45,7 +46,7 @@ export async function showSchedules(
 
 /** @throws AppError `badRequest` when the maximum number of schedules is reached */
 export async function insertSchedule(tx: Transaction, schedule: NewSchedule): Promise<ScheduleRow> {
-  await tx.execute(sql`LOCK TABLE report_schedules IN SHARE ROW EXCLUSIVE MODE`);
+  await lockAdditions(tx, 'report_schedules');
   const [counted] = await tx.select({ n: count() }).from(reportSchedules);
   if ((counted?.n ?? 0) >= MAX_REPORT_SCHEDULES) {
     throw new AppError('badRequest', `There are ${MAX_REPORT_SCHEDULES} schedules already: delete one first`);
@@ -89,6 +90,17 @@ export async function deleteScheduleRow(tx: Executor, id: string): Promise<Sched
   return only(
     isUuid(id) ? await tx.delete(reportSchedules).where(eq(reportSchedules.id, id)).returning() : [],
   );
+}
+
+/** Whether there may be schedules that `takeDueSchedule` or `takeWronglyPlanned` find: mostly, there are none. */
+export async function isAnyToRun(db: Executor): Promise<boolean> {
+  const { rows } = await db.execute<{ found: boolean }>(sql`
+    SELECT EXISTS (
+      SELECT FROM report_schedules
+      WHERE next_run_at <= now() OR last_run_at > now() + interval '1 day'
+        OR timezone IS DISTINCT FROM (SELECT timezone FROM settings)
+    ) AS found`);
+  return rows[0]?.found === true;
 }
 
 /**

@@ -1,3 +1,4 @@
+import type { LookUpReason } from '@gantry/contract/events';
 import { isUuid } from '@gantry/contract/id';
 import { mayDo, permissionNames } from '@gantry/contract/permissions';
 import {
@@ -36,11 +37,12 @@ import { requireOwnReport } from './service.ts';
  */
 export async function createSchedule(
   ctx: ActorContext,
-  { reason, ...input }: CreateScheduleInput,
+  { reason, purpose, caseNumber, ...input }: CreateScheduleInput,
 ): Promise<ReportSchedule> {
   const { app, actor, caller } = ctx;
   requireReportKind(app.config, input.kind);
-  requirePlateSearch(ctx, { ...input.filters, reason });
+  const why = { reason, purpose, caseNumber };
+  requirePlateSearch(ctx, { ...input.filters, ...why });
   const { timezone } = app.settings.current();
   const nextRunAt = nextRunOf(input, timezone, app.clock.now());
   const row = await inTransaction(app.db, async (tx) => {
@@ -58,7 +60,7 @@ export async function createSchedule(
       scheduleId: created.id,
       ...input,
     });
-    await recordPlate(ctx, tx, input.filters, reason);
+    await recordPlate(ctx, tx, input.filters, why);
     return created;
   });
   return showOne(ctx, row);
@@ -71,10 +73,11 @@ export async function createSchedule(
  */
 export async function updateSchedule(
   ctx: ActorContext,
-  { id, reason, ...input }: UpdateScheduleInput,
+  { id, reason, purpose, caseNumber, ...input }: UpdateScheduleInput,
 ): Promise<ReportSchedule> {
   const { app, actor, caller } = ctx;
-  requirePlateSearch(ctx, { ...input.filters, reason });
+  const why = { reason, purpose, caseNumber };
+  requirePlateSearch(ctx, { ...input.filters, ...why });
   const { timezone } = app.settings.current();
   const changes: Partial<ScheduleRow> = given(input);
   const row = await inTransaction(app.db, async (tx) => {
@@ -87,7 +90,7 @@ export async function updateSchedule(
     // before.
     const hidesPlates = wanted.hidesPlates || !actor.seesPlates;
     if (input.sendTo !== undefined || input.filters !== undefined) {
-      changes.sendTo = await requireSendable(ctx, tx, { ...wanted, hidesPlates });
+      changes.sendTo = await requireSendable(ctx, tx, { ...wanted, hidesPlates }, present.sendTo?.userIds);
       await dropDispatches(tx, wanted.id, changes.sendTo);
     }
     const now = app.clock.now();
@@ -103,7 +106,7 @@ export async function updateSchedule(
       scheduleId: changed.id,
       ...changes,
     });
-    if (input.filters) await recordPlate(ctx, tx, input.filters, reason);
+    if (input.filters) await recordPlate(ctx, tx, input.filters, why);
     return changed;
   });
   return showOne(ctx, row);
@@ -131,10 +134,10 @@ async function recordPlate(
   ctx: ActorContext,
   tx: Transaction,
   filters: ReportFilters,
-  reason: string | undefined,
+  why: LookUpReason,
 ): Promise<void> {
   const { licensePlateNumber: plate } = filters;
-  if (plate !== undefined) await recordPlateLookUp(ctx, plate, reason, undefined, tx);
+  if (plate !== undefined) await recordPlateLookUp(ctx, plate, why, undefined, tx);
 }
 
 async function showOne({ app, actor }: ActorContext, row: ScheduleRow): Promise<ReportSchedule> {
@@ -145,12 +148,14 @@ async function showOne({ app, actor }: ActorContext, row: ScheduleRow): Promise<
 
 /**
  * Where the reports of a schedule are to be sent, if they can be.
+ * @param former the users to whom they were sent before; they may have been deactivated, or given another role, since
  * @throws AppError `badRequest` when they cannot; `forbidden` when the user may send them only to themselves
  */
 async function requireSendable(
   { app, actor }: ActorContext,
   tx: Transaction,
   { sendTo, filters, hidesPlates }: Pick<ScheduleRow, 'sendTo' | 'hidesPlates'> & { filters: ReportFilters },
+  former: readonly string[] = [],
 ): Promise<SendTo | null> {
   if (sendTo === null) return null;
   const { emails, folder, withPlates } = sendTo;
@@ -176,8 +181,15 @@ async function requireSendable(
       'A report on one number plate can be sent only with number plates: set withPlates, or send it to nobody',
     );
   const found = await findRecipients(tx, userIds.filter(isUuid));
-  const unknown = userIds.find((each) => !found.some(({ id }) => id === each));
+  const known = new Set([...former, ...found.map(({ id }) => id)]);
+  const unknown = userIds.find((each) => !known.has(each));
   if (unknown !== undefined) throw invalidInput('sendTo.userIds', `There is no active user ${unknown}`);
+  const unable = found.find(({ id, role }) => !mayDo(role, 'viewReports') && !former.includes(id));
+  if (unable)
+    throw invalidInput(
+      'sendTo.userIds',
+      `The user ${unable.id} does not have the permission ${permissionNames.viewReports}`,
+    );
   if (withPlates && found.some(({ role }) => !mayRolesSeePlates(app.config, role)))
     throw invalidInput('sendTo.withPlates', 'A recipient has a role that may not see number plates');
   return { ...sendTo, userIds };

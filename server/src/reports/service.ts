@@ -1,8 +1,9 @@
+import { isUuid } from '@gantry/contract/id';
 import { mayDo, permissionNames } from '@gantry/contract/permissions';
 import type { GenerateReportInput, Report, ReportFileKind, ReportFormat } from '@gantry/contract/reports';
 import { findNames, type NameOf } from '../accounts/names-store.ts';
 import { recordActivity } from '../activity/store.ts';
-import { requirePlateSearch } from '../events/plate-access.ts';
+import { reasonIn, requirePlateSearch } from '../events/plate-access.ts';
 import { recordPlateLookUp } from '../events/service.ts';
 import { findLinks } from '../incidents/work-store.ts';
 import type { Actor, ActorContext, Core } from '../platform/context.ts';
@@ -13,6 +14,7 @@ import { requireFeature, requireReportKind } from '../system/features.ts';
 import { rollUpBacklog } from '../traffic/roll-up.ts';
 import { getStudyHead } from '../traffic/study/store.ts';
 import { fileNameOf } from './files.ts';
+import { findSituationReport } from './situation-store.ts';
 import type { ReportServices } from './start.ts';
 import {
   cancelReportRow,
@@ -69,7 +71,7 @@ export async function generateReport(ctx: ActorContext, input: GenerateReportInp
   requireReportKind(app.config, kind);
   requireKindPermission(actor, kind);
   if (filters.incidentId !== undefined) await requireIncident(app.db, filters.incidentId);
-  requirePlateSearch(ctx, { ...filters, reason: input.reason });
+  requirePlateSearch(ctx, { ...filters, ...reasonIn(input) });
   const range = { startsAt: new Date(from), endsAt: new Date(until) };
   const row = await inTransaction(app.db, async (tx) => {
     await requireQueueSpace(tx);
@@ -86,7 +88,7 @@ export async function generateReport(ctx: ActorContext, input: GenerateReportInp
     const details = { reportId: created.id, kind, format, startDate, endDate, filters };
     await recordActivity(tx, actor.id, caller, 'reports.generate', details);
     const { licensePlateNumber: plate } = filters;
-    if (plate !== undefined) await recordPlateLookUp(ctx, plate, input.reason, undefined, tx);
+    if (plate !== undefined) await recordPlateLookUp(ctx, plate, input, undefined, tx);
     return created;
   });
   return showOne(ctx, row);
@@ -144,6 +146,12 @@ export async function deleteReport(
   id: string,
 ): Promise<{ success: true; id: string }> {
   const removed = await inTransaction(app.db, async (tx) => {
+    const situation = isUuid(id) ? await findSituationReport(tx, id) : null;
+    if (situation)
+      throw new AppError(
+        'conflict',
+        `This is situation report ${situation.number} of an incident, and kept as long as it`,
+      );
     const row = await deleteReportRow(tx, id);
     requireOwnReport(actor, row.createdBy);
     const { id: reportId, kind, format } = row;

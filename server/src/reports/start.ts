@@ -21,10 +21,8 @@ const LEFT_OVER_MS = HOUR_MS;
  * Removes files on this machine that belong to no report, because the report was deleted on another machine, or the
  * process that wrote the file has ended.
  */
-export async function removeOrphanFiles(db: Database, files: ReportFiles, olderMs: number): Promise<void> {
-  const names = await files.listOlderThan(olderMs);
-  const inUse = await findKeysInUse(db, names);
-  for (const name of names) if (!inUse.has(name)) await files.remove(name);
+export function removeOrphanFiles(db: Database, files: ReportFiles, olderMs: number): Promise<void> {
+  return files.removeUnused(olderMs, (keys) => findKeysInUse(db, keys));
 }
 
 /** The services of reports that the application context contains. */

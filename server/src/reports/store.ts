@@ -2,13 +2,13 @@ import { isUuid } from '@gantry/contract/id';
 import type { Page } from '@gantry/contract/page';
 import { type ListReportsInput, MAX_UNFINISHED_REPORTS } from '@gantry/contract/reports';
 import { and, count, desc, eq, inArray, sql } from 'drizzle-orm';
-import { claimableIds } from '../platform/database/jobs.ts';
+import { claimableIds, isAbandoned, requeued } from '../platform/database/jobs.ts';
 import { channels, notify } from '../platform/database/notify.ts';
 import type { Database } from '../platform/database/pool.ts';
-import { reports } from '../platform/database/tables.ts';
+import { reports, situationReportRows } from '../platform/database/tables.ts';
 import { type Executor, inTransaction, type Transaction } from '../platform/database/transaction.ts';
 import { AppError, notFound } from '../platform/error.ts';
-import { insertDispatches } from './dispatches-store.ts';
+import { insertDispatches, insertSituationDispatches } from './dispatches-store.ts';
 
 export type ReportRow = typeof reports.$inferSelect;
 type NewReport = Pick<
@@ -114,11 +114,6 @@ export async function findKeysInUse(db: Executor, keys: readonly string[]): Prom
   return new Set(rows.flatMap(({ key }) => (key === null ? [] : [key])));
 }
 
-/** Maximum number of attempts. A report that fails more often probably crashes its process. */
-const MAX_ATTEMPTS = 5;
-
-const GIVEN_UP = `It could not be finished in ${MAX_ATTEMPTS} attempts; the log of the service has the cause`;
-
 /** How long reports of traffic wait until most events are rolled up: rolling up may fail, or an import may go on for longer. */
 const WAIT_FOR_ROLL_UP = sql.raw(`interval '10 minutes'`);
 
@@ -197,20 +192,38 @@ type Outcome =
   | { status: 'FAILED'; error: string };
 
 /**
- * Records the result, and has the report of a schedule sent.
+ * Records the result, and has the report of a schedule, or about a situation, sent.
+ * @param sha256 of the file, if it may be a situation report, 64 hexadecimal digits
  * @returns whether it counts; false when the report was cancelled, deleted or taken over before
  */
-export function settleReport(db: Database, attempt: Attempt, outcome: Outcome): Promise<boolean> {
+export function settleReport(
+  db: Database,
+  attempt: Attempt,
+  outcome: Outcome,
+  sha256: string | null = null,
+): Promise<boolean> {
   return inTransaction(db, async (tx) => {
     const [settled] = await tx
       .update(reports)
       .set({ ...outcome, finishedAt: sql`now()`, ...(outcome.status === 'DONE' && { progress: 1 }) })
       .where(isUnderWay(attempt))
       .returning({ id: reports.id, scheduleId: reports.scheduleId });
-    if (settled && settled.scheduleId !== null && outcome.status === 'DONE')
-      await insertDispatches(tx, settled.id, settled.scheduleId);
+    if (settled && outcome.status === 'DONE') {
+      if (settled.scheduleId !== null) await insertDispatches(tx, settled.id, settled.scheduleId);
+      else if (sha256 !== null) await settleSituationReport(tx, settled.id, sha256);
+    }
     return settled !== undefined;
   });
+}
+
+/** Records the hash of the file of a situation report, and has it sent; other reports are left alone. */
+async function settleSituationReport(tx: Transaction, reportId: string, sha256: string): Promise<void> {
+  const [row] = await tx
+    .update(situationReportRows)
+    .set({ sha256 })
+    .where(eq(situationReportRows.reportId, reportId))
+    .returning({ recipients: situationReportRows.recipients });
+  await insertSituationDispatches(tx, reportId, row?.recipients ?? []);
 }
 
 /** Returns a report that this process cannot finish, without counting the attempt. */
@@ -221,10 +234,6 @@ export async function releaseReport(db: Executor, attempt: Attempt): Promise<voi
     .where(isUnderWay(attempt));
 }
 
-/**
- * Requeues reports whose process has shown no liveness signal for some time. Those with too many attempts fail.
- * @param deadMs in milliseconds
- */
 /** Whether any report is waiting or in progress. */
 export async function hasOpenReports(db: Executor): Promise<boolean> {
   const { rows } = await db.execute<{ found: boolean }>(
@@ -233,18 +242,15 @@ export async function hasOpenReports(db: Executor): Promise<boolean> {
   return rows[0]?.found === true;
 }
 
+/**
+ * Requeues reports whose process has shown no liveness signal for some time. Those with too many attempts fail.
+ * @param deadMs in milliseconds
+ */
 export async function requeueAbandonedReports(db: Executor, deadMs: number): Promise<void> {
-  const isGivenUp = sql`${reports.attempts} >= ${MAX_ATTEMPTS}`;
   await db
     .update(reports)
-    .set({
-      status: sql`CASE WHEN ${isGivenUp} THEN 'FAILED' ELSE 'QUEUED' END`,
-      error: sql`CASE WHEN ${isGivenUp} THEN ${GIVEN_UP} END`,
-      finishedAt: sql`CASE WHEN ${isGivenUp} THEN now() END`,
-      progress: 0,
-      rowCount: 0,
-    })
-    .where(sql`status = 'RUNNING' AND alive_at < now() - ${deadMs} * interval '1 millisecond'`);
+    .set({ ...requeued(reports.attempts), rowCount: 0 })
+    .where(isAbandoned(deadMs));
 }
 
 function isUnderWay({ id, attempts }: Attempt) {

@@ -1,4 +1,3 @@
-import { setTimeout as sleep } from 'node:timers/promises';
 import { Worker } from 'node:worker_threads';
 import type { ReportFormat } from '@gantry/contract/reports';
 import type { SpeedUnits } from '@gantry/contract/values';
@@ -6,6 +5,8 @@ import { hasErrno } from '@gantry/embedded-postgres/errno';
 import { STATEMENT_TIMEOUT_MS } from '../platform/database/pool.ts';
 import type { DescribedError } from '../platform/describe-error.ts';
 import { reportWorker } from '../platform/installation.ts';
+import { endThread } from '../platform/process/own-process.ts';
+import type { CaseDocument } from './packages/case-document.ts';
 import type { ReportRow } from './store.ts';
 
 /** The input of a thread that writes a report. */
@@ -23,8 +24,17 @@ export interface ThreadJob {
   readonly statementTimeoutMs: number;
 }
 
-/** The only message to a thread: it should end soon. */
-const STOP = 'stop';
+/** The input of a thread that draws the pages of a case into a file. */
+export interface CaseJob {
+  readonly folder: string;
+  readonly fileKey: string;
+  readonly caseDocument: CaseDocument;
+}
+
+/** The input of a thread that verifies an evidence package. */
+export interface VerifyJob {
+  readonly packagePath: string;
+}
 
 /** The progress of a report. */
 export interface Progress {
@@ -57,9 +67,6 @@ export type ThreadMessage =
 /** Memory limit of a thread for objects and text, in MB: pages are kept until they are numbered. */
 const HEAP_MB: Readonly<Record<ReportFormat, number>> = { CSV: 64, PDF: 192, XLSX: 96 };
 const YOUNG_HEAP_MB = 8;
-
-/** Time for a thread to end by itself, in milliseconds. */
-const STOP_MS = 2_000;
 
 /** A report that failed. With `refused`, the message is for the user. */
 export class ReportFailure extends Error {
@@ -108,43 +115,63 @@ export function createReportMaker({
   heapMb = HEAP_MB,
   statementTimeoutMs = STATEMENT_TIMEOUT_MS,
 }: MakerOptions): MakeReport {
-  return async (report, fileKey, onProgress, signal) => {
-    signal.throwIfAborted();
+  return (report, fileKey, onProgress, signal) => {
     const order: ThreadJob = {
       ...{ connectionString, folder, fileKey, report, speedUnits, statementTimeoutMs },
       now: now(),
     };
-    const worker = new Worker(reportWorker, {
-      workerData: order,
-      resourceLimits: {
-        maxOldGenerationSizeMb: heapMb[report.format],
-        maxYoungGenerationSizeMb: YOUNG_HEAP_MB,
-      },
-    });
-    let outcome: MadeFile | ReportFailure = new ReportFailure(
-      'broken',
-      'The thread that writes a report ended early',
-    );
-    worker.on('message', (message: ThreadMessage) => {
-      if (message.type === 'progress') onProgress(message.progress);
-      else if (message.type === 'made') outcome = message.file;
-      else outcome = new ReportFailure(message.failure, message.message, errorOf(message.detail));
-    });
-    worker.on('error', (error) => {
-      outcome = failureOf(error);
-    });
-    const ended = new Promise<void>((resolve) => worker.once('exit', () => resolve()));
-    const stop = () => {
-      worker.postMessage(STOP);
-      void Promise.race([ended, sleep(STOP_MS, undefined, { ref: false })]).then(() => worker.terminate());
-    };
-    signal.addEventListener('abort', stop, { once: true });
-    await ended;
-    signal.removeEventListener('abort', stop);
-    signal.throwIfAborted();
-    if (outcome instanceof ReportFailure) throw outcome;
-    return outcome;
+    return runInThread(order, heapMb[report.format], onProgress, signal);
   };
+}
+
+/**
+ * Draws the pages of a case, and stores them as a file under the key.
+ * @throws ReportFailure; any error after the signal is aborted
+ */
+export async function drawCase(job: CaseJob, signal: AbortSignal): Promise<void> {
+  await runInThread(job, HEAP_MB.PDF, () => undefined, signal);
+}
+
+/**
+ * Verifies an evidence package as its readers do.
+ * @throws ReportFailure `refused` with what is wrong; any error after the signal is aborted
+ */
+export async function verifyInThread(packagePath: string, signal: AbortSignal): Promise<void> {
+  await runInThread({ packagePath }, HEAP_MB.PDF, () => undefined, signal);
+}
+
+/** Runs a job in a thread of its own with limited memory (MB). */
+async function runInThread(
+  job: ThreadJob | CaseJob | VerifyJob,
+  maxOldGenerationSizeMb: number,
+  onProgress: (progress: Progress) => void,
+  signal: AbortSignal,
+): Promise<MadeFile> {
+  signal.throwIfAborted();
+  const worker = new Worker(reportWorker, {
+    workerData: job,
+    resourceLimits: { maxOldGenerationSizeMb, maxYoungGenerationSizeMb: YOUNG_HEAP_MB },
+  });
+  let outcome: MadeFile | ReportFailure = new ReportFailure(
+    'broken',
+    'The thread that writes a report ended early',
+  );
+  worker.on('message', (message: ThreadMessage) => {
+    if (message.type === 'progress') onProgress(message.progress);
+    else if (message.type === 'made') outcome = message.file;
+    else outcome = new ReportFailure(message.failure, message.message, errorOf(message.detail));
+  });
+  worker.on('error', (error) => {
+    outcome = failureOf(error);
+  });
+  const ended = new Promise<void>((resolve) => worker.once('exit', () => resolve()));
+  const stop = () => void endThread(worker);
+  signal.addEventListener('abort', stop, { once: true });
+  await ended;
+  signal.removeEventListener('abort', stop);
+  signal.throwIfAborted();
+  if (outcome instanceof ReportFailure) throw outcome;
+  return outcome;
 }
 
 /** Converts the description of an error by a thread to an error that can be logged. */

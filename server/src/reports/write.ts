@@ -4,6 +4,7 @@ import type { ReportFilters, ReportFormat } from '@gantry/contract/reports';
 import type { Database } from '../platform/database/pool.ts';
 import { createLocalTime } from '../platform/local-time.ts';
 import type { Batch, Figure, FileFormat, ReportDocument, ReportScope, Row } from './document.ts';
+import { chronologyOf } from './kinds/chronology.ts';
 import { reportOfStudy } from './kinds/study.ts';
 import { unitsOfReport } from './kinds/traffic.ts';
 import { kinds, trafficIn, withoutPlates } from './kinds.ts';
@@ -35,7 +36,9 @@ export async function writeReport(
       ? await reportOfStudy(db, row.studyId ?? '', now)
       : row.kind === 'TRAFFIC'
         ? trafficIn(await unitsOfReport(db, scope))
-        : kinds[row.kind];
+        : row.kind === 'INCIDENT_CHRONOLOGY'
+          ? await chronologyOf(db, row.id)
+          : kinds[row.kind];
   const { columns, title, rows, count, summary, sections, study } = kind;
   const document: ReportDocument = {
     title,

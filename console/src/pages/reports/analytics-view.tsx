@@ -29,20 +29,20 @@ export function AnalyticsView({ analytics, days }: AnalyticsViewProps) {
   const n = t('analytics.events', { count: total });
   const range = { subject, n, from, until };
   return (
-    <div className="grid gap-3 px-4 py-3 xl:grid-cols-2 print:grid-cols-2">
+    <div className="grid gap-3 px-4 py-3 xl:grid-cols-2">
       {keptSince && (
-        <p className="flex items-center gap-2 rounded-md bg-medium-surface px-3 py-2 xl:col-span-2 print:col-span-2">
+        <p className="flex items-center gap-2 rounded-md bg-medium-surface px-3 py-2 xl:col-span-2">
           <Icon name="medium" className="text-medium" />
           <span>
             {t('analytics.keptSince')} <Moment at={keptSince} />
           </span>
         </p>
       )}
-      <div className="min-w-0 xl:col-span-2 print:col-span-2">
+      <div className="min-w-0 xl:col-span-2">
         <Totals analytics={analytics} />
       </div>
       {total === 0 && (
-        <div className="xl:col-span-2 print:col-span-2">
+        <div className="xl:col-span-2">
           <Empty icon="events" title={t('analytics.empty')}>
             {t('analytics.emptyText')}
           </Empty>

@@ -9,7 +9,7 @@ import { KeptState } from '../../shared/form/use-kept.tsx';
 import { useNotices } from '../../shared/notices/notices.tsx';
 import { rangeOfPreset } from '../../shared/range/days.ts';
 import { RangePicker } from '../../shared/range/range-picker.tsx';
-import { PlateReasonField } from '../../shared/service/plates.tsx';
+import { PlateReasonFields, readPlateReason } from '../../shared/service/plates.tsx';
 import { api, service } from '../../shared/service/service.ts';
 import { useServiceTime } from '../../shared/time/use-time.ts';
 import { type Content, ContentFields } from './content-fields.tsx';
@@ -31,7 +31,7 @@ export function GenerateDialog({ today, onClose }: { readonly today: string; rea
       ...range,
       filters: setFilters(content.filters),
       csv: content.format === 'CSV' ? csvChoice() : null,
-      reason: entered.text('reason') || undefined,
+      ...readPlateReason(entered),
     }),
     save: (input) => api.reports.generate.mutate(input),
     onSuccess: () => {
@@ -55,7 +55,7 @@ export function GenerateDialog({ today, onClose }: { readonly today: string; rea
       <p className="text-sm text-muted">
         {t('generate.zone')} <bdi>{zone}</bdi>
       </p>
-      {Boolean(content.filters.licensePlateNumber) && <PlateReasonField error={form.errorOf('reason')} />}
+      {Boolean(content.filters.licensePlateNumber) && <PlateReasonFields errorOf={form.errorOf} />}
     </FormDialog>
   );
 }

@@ -9,7 +9,7 @@ import { FormDialog } from '../../shared/form/form-dialog.tsx';
 import { changesOf, useSeen } from '../../shared/form/seen.ts';
 import { KeptState } from '../../shared/form/use-kept.tsx';
 import { useNotices } from '../../shared/notices/notices.tsx';
-import { PlateReasonField } from '../../shared/service/plates.tsx';
+import { PlateReasonFields, readPlateReason } from '../../shared/service/plates.tsx';
 import { api, service } from '../../shared/service/service.ts';
 import { useMay } from '../../shared/session/session.ts';
 import { useServiceTime } from '../../shared/time/use-time.ts';
@@ -67,14 +67,15 @@ export function ScheduleDialog({ schedule: given, onClose }: ScheduleDialogProps
         dayOfMonth: field === 'dayOfMonth' ? when.dayOfMonth : null,
         enabled: when.enabled,
         sendTo: mayManage ? readSendTo(entered, schedule?.sendTo ?? null) : (schedule?.sendTo ?? null),
-        reason: entered.text('reason') || undefined,
+        ...readPlateReason(entered),
       };
     },
-    save: async ({ reason, ...fields }) => {
-      if (!schedule) return api.reports.createSchedule.mutate({ ...fields, reason });
+    save: async ({ reason, purpose, caseNumber, ...fields }) => {
+      const why = { reason, purpose, caseNumber };
+      if (!schedule) return api.reports.createSchedule.mutate({ ...fields, ...why });
       const changes = changesOf(schedule, fields);
       await refuseUnseen(changes);
-      return api.reports.updateSchedule.mutate({ id: schedule.id, ...changes, reason });
+      return api.reports.updateSchedule.mutate({ id: schedule.id, ...changes, ...why });
     },
     onSuccess: () => {
       void client.invalidateQueries({ queryKey: service.reports.getSchedules.pathKey() });
@@ -96,7 +97,7 @@ export function ScheduleDialog({ schedule: given, onClose }: ScheduleDialogProps
         errorOf={form.errorOf}
         isKindFixed={schedule !== undefined}
       />
-      {Boolean(content.filters.licensePlateNumber) && <PlateReasonField error={form.errorOf('reason')} />}
+      {Boolean(content.filters.licensePlateNumber) && <PlateReasonFields errorOf={form.errorOf} />}
       <KeptState name="when" value={when} onRestore={setWhen} />
       <WhenFields when={when} onChange={setWhen} />
       {mayManage && <SendToFields sendTo={schedule?.sendTo ?? null} errorOf={form.errorOf} />}

@@ -1,9 +1,9 @@
-import type { Crossing, Histogram } from '../document.ts';
+import type { Crossing, Histogram, PlacedImage } from '../document.ts';
 import type { Pdf } from './pdf-fonts.ts';
 import { colors, widthOf, writeText } from './pdf-page.ts';
 import { tagsOf } from './pdf-tags.ts';
 
-// Drawings of studies: distributions of speeds, and intersections.
+// Drawings of studies and cases: distributions of speeds, intersections, and images.
 
 export interface Box {
   readonly x: number;
@@ -19,14 +19,25 @@ const CURVE = '#8a5a00';
 const BAND = '#e6eef6';
 
 /** Draws a figure with its title into a box. */
-export function drawDrawing(pdf: Pdf, drawing: Histogram | Crossing, box: Box): void {
+export function drawDrawing(pdf: Pdf, drawing: Histogram | Crossing | PlacedImage, box: Box): void {
   const { x, y, width, height } = box;
   tagsOf(pdf).figure(drawing.alt, [x, y, x + width, y + height], () => {
     writeText(pdf, drawing.title, box, { size: 9.5, least: 7, font: 'bold', most: 1 });
     const inner = { ...box, y: y + TITLE, height: height - TITLE };
     if (drawing.shape === 'histogram') drawHistogram(pdf, drawing, inner);
+    else if (drawing.shape === 'image') drawImage(pdf, drawing, inner);
     else drawCrossing(pdf, drawing, inner);
   });
+}
+
+function drawImage(pdf: Pdf, { content }: PlacedImage, { x, y, width, height }: Box): void {
+  try {
+    pdf.image(Buffer.from(content), x, y, { fit: [width, height] });
+  } catch {
+    // The header of an image was read when it was received, not all of it.
+    const note = 'This image cannot be shown here: see its file.';
+    writeText(pdf, note, { x, y, width }, { size: 9, color: colors.faint });
+  }
 }
 
 /** Numbers of a scale with about five steps, up to the first that is not below the largest value. */

@@ -1,4 +1,11 @@
-import { agencyTimes, codeOfTime, incidentTimes, settableTimes } from '@gantry/contract/incident-states';
+import {
+  agencyTimes,
+  codeOfTime,
+  incidentTimes,
+  noteAudiences,
+  settableTimes,
+} from '@gantry/contract/incident-states';
+import type { NoteAudience } from '@gantry/contract/incident-work';
 import type { IncidentTimelineEntry } from '@gantry/contract/incidents';
 import { findNames, type NameOf } from '../../accounts/names-store.ts';
 import { severityOfRank } from '../../events/severity.ts';
@@ -9,6 +16,7 @@ import { readWork } from '../../incidents/work-store.ts';
 import type { Executor } from '../../platform/database/transaction.ts';
 import { createLocalTime, formatDuration, type LocalTime } from '../../platform/local-time.ts';
 import type { Batch, Column, KindOfReport, ReportScope, Row, Summary } from '../document.ts';
+import { findSituationReport } from '../situation-store.ts';
 
 // One incident as a chronology: the situation report.
 
@@ -42,6 +50,8 @@ const actions: Readonly<Record<Action, string>> = {
   setPlan: 'Response plan',
   completeStep: 'Step done',
   skipStep: 'Step skipped',
+  reopenStep: 'Step opened again',
+  makeReport: 'Situation report',
   takeOver: 'Another incident was merged into it',
   merge: 'Merged into another incident',
 };
@@ -59,9 +69,11 @@ export function wordsOf(details: Details | null, note: string | null, local: Loc
   };
   const change = (name: string, value: unknown): string[] =>
     isDetails(value) && 'to' in value ? [`${name}: ${shown(value.from)} → ${shown(value.to)}`] : [];
-  const { agency, lanes, step, merged, mergedInto, notice, ...rest } = details ?? {};
+  const { agency, lanes, step, merged, mergedInto, notice, report, writtenAt, ...rest } = details ?? {};
   const parts: string[] = note === null ? [] : [note];
+  if (writtenAt !== undefined) parts.push(`written ${shown(writtenAt)}`);
   if (isDetails(step)) parts.push(shown(step.text));
+  if (isDetails(report)) parts.push(`${shown(report.number)} (${shown(report.kind)})`);
   if (isDetails(notice)) parts.push(`Notice to ${shown(notice.to)}: ${shown(notice.subject)}`);
   if (isDetails(agency)) {
     parts.push([agency.name, agency.unit].filter((each) => typeof each === 'string').join(' · '));
@@ -85,9 +97,14 @@ async function find(db: Executor, { filters }: ReportScope): Promise<IncidentRow
   return filters.incidentId === undefined ? null : findIncidentRow(db, filters.incidentId);
 }
 
-async function* rows(db: Executor, scope: ReportScope): AsyncGenerator<Batch> {
+async function* rows(
+  db: Executor,
+  scope: ReportScope,
+  audience: NoteAudience = 'INTERNAL',
+): AsyncGenerator<Batch> {
   const incident = await find(db, scope);
-  const entries = incident ? await listTimeline(db, incident.id) : [];
+  const all = incident ? await listTimeline(db, incident.id) : [];
+  const entries = all.filter((entry) => isFor(entry, audience));
   const nameOf: NameOf = await findNames(
     db,
     entries.map(({ userId }) => userId),
@@ -95,11 +112,11 @@ async function* rows(db: Executor, scope: ReportScope): AsyncGenerator<Batch> {
   const local = createLocalTime(scope.settings);
   yield {
     rows: entries.map(
-      ({ at, action, userId, details, note }): Row => [
+      ({ at, action, userId, details, note, ...entry }): Row => [
         at,
         actions[action],
         nameOf(userId)?.name ?? 'Automatically',
-        wordsOf(details, note, local),
+        wordsOf(details, showsNote({ ...entry, action }, audience) ? note : null, local),
       ],
     ),
     progress: 1,
@@ -130,5 +147,37 @@ async function summary(db: Executor, scope: ReportScope): Promise<Summary> {
   };
 }
 
+type Entry = Pick<Awaited<ReturnType<typeof listTimeline>>[number], 'action' | 'audience'>;
+
+/** Whether a report for an audience has the text of an entry: of a note for it, or for a wider circle. */
+export function showsNote({ action, audience }: Entry, of: NoteAudience): boolean {
+  if (of === 'INTERNAL') return true;
+  const isNote = action === 'addNote';
+  return isNote && noteAudiences.indexOf(audience ?? 'INTERNAL') >= noteAudiences.indexOf(of);
+}
+
+/** Whether a report for an audience has an entry: notes only with their text. */
+function isFor(entry: Entry, audience: NoteAudience): boolean {
+  return entry.action !== 'addNote' || showsNote(entry, audience);
+}
+
 /** One incident as a chronology, whatever the range of the report. */
 export const chronology: KindOfReport = { title: 'Chronology of an incident', columns, rows, summary };
+
+/** The report with the id as a situation report; the chronology if it is none. */
+export async function chronologyOf(db: Executor, reportId: string): Promise<KindOfReport> {
+  const situation = await findSituationReport(db, reportId);
+  if (!situation) return chronology;
+  const { number, kind, audience, createdBy, createdAt, settings } = situation;
+  const nameOf = await findNames(db, [createdBy]);
+  return {
+    ...chronology,
+    title: `Situation report ${number} (${kind})`,
+    facts: [
+      { name: 'For', value: audience },
+      { name: 'Made by', value: nameOf(createdBy)?.name ?? '–' },
+      { name: 'At', value: createLocalTime(settings).show(createdAt.getTime()) },
+    ],
+    rows: (from, scope) => rows(from, scope, audience),
+  };
+}

@@ -1,10 +1,16 @@
-import { HOUR_MS } from '@gantry/contract/durations';
+import { DAY_MS, HOUR_MS } from '@gantry/contract/durations';
 import type { SensorStatus } from '@gantry/contract/sensors';
 import type { Executor } from '../../platform/database/transaction.ts';
 import { formatDuration } from '../../platform/local-time.ts';
 import type { Interval } from '../../platform/time.ts';
 import type { Batch, Column, KindOfReport, ReportScope, Row, Summary } from '../document.ts';
-import { countSensors, listSensorsWithHistory, type NamedSensor } from './sensor-status-store.ts';
+import {
+  countSensors,
+  type FaultCourse,
+  LATELY_MS,
+  listSensorsWithHistory,
+  type NamedSensor,
+} from './sensor-status-store.ts';
 import {
   availability,
   durationOf,
@@ -34,7 +40,15 @@ const columns: readonly Column[] = [
   { name: 'Outages', type: 'integer', width: 0 },
   { name: 'Reason', type: 'text', width: 18 },
   { name: 'Sensor ID', type: 'text', width: 0 },
+  { name: 'Fault', type: 'text', width: 9 },
+  { name: 'Code', type: 'text', width: 0 },
+  { name: 'Ticket', type: 'text', width: 0 },
+  { name: 'Days on the list', type: 'integer', width: 0 },
+  { name: 'Rejected cases', type: 'integer', width: 0 },
 ];
+
+/** The columns of a row without a fault. */
+const NO_FAULT: Row = [null, null, null, null];
 
 /** The entry for each status besides the availability; ONLINE is the normal case. */
 const entryOf: Readonly<Record<SensorStatus, string | null>> = {
@@ -57,7 +71,31 @@ function rowsOf(sensor: NamedSensor, interval: Interval): Row[] {
   const rowFor = (entry: string, period: StatusPeriod): Row => {
     const length = seconds(period.until - period.from);
     const times = [new Date(period.from), new Date(period.until), length];
-    return [entry, ...whose, ...times, null, null, null, null, null, null, period.reason, sensor.id];
+    return [
+      entry,
+      ...whose,
+      ...times,
+      ...[null, null, null, null, null, null],
+      period.reason,
+      sensor.id,
+      ...NO_FAULT,
+      null,
+    ];
+  };
+  const rowOf = (fault: FaultCourse): Row => {
+    const end = fault.repairedAt ?? interval.until;
+    const times = [new Date(fault.foundAt), fault.repairedAt === null ? null : new Date(fault.repairedAt)];
+    const days = daysOnList(fault, interval.until);
+    return [
+      'FAULT',
+      ...whose,
+      ...times,
+      seconds(end - fault.foundAt),
+      ...[null, null, null, null, null, null],
+      fault.text,
+      sensor.id,
+      ...[fault.state, fault.code, fault.ticket, days, null],
+    ];
   };
   return [
     [
@@ -74,12 +112,67 @@ function rowsOf(sensor: NamedSensor, interval: Interval): Row[] {
       count('ERROR'),
       null,
       sensor.id,
+      ...NO_FAULT,
+      sensor.rejectedCases,
     ],
     ...periods.flatMap((period) => {
       const entry = entryOf[period.status];
       return entry === null ? [] : [rowFor(entry, period)];
     }),
+    ...sensor.faults
+      .filter(({ repairedAt }) => repairedAt === null || repairedAt >= interval.from)
+      .map(rowOf),
   ];
+}
+
+/** The number of whole days for which a fault was not repaired, until it was or until a time. */
+function daysOnList({ foundAt, repairedAt }: FaultCourse, until: number): number {
+  return Math.max(0, Math.floor(((repairedAt ?? until) - foundAt) / DAY_MS));
+}
+
+/** The state of the sensors and their faults at the end of the range, as maintenance reports it. */
+class Condition {
+  #working = 0;
+  #faulty = 0;
+  #down = 0;
+  #repaired = 0;
+  #rejected = 0;
+  readonly #days: number[] = [];
+  readonly #open = { FOUND: 0, WAITING: 0, IN_REPAIR: 0 };
+
+  add({ faults, rejectedCases }: NamedSensor, periods: readonly StatusPeriod[], until: number): void {
+    const open = faults.filter(({ repairedAt }) => repairedAt === null);
+    this.#rejected += rejectedCases;
+    const status = periods.at(-1)?.status;
+    if (status === 'ERROR' || status === 'OFFLINE') this.#down++;
+    if (status === 'ONLINE' && open.length > 0) this.#faulty++;
+    if (status === 'ONLINE' && open.length === 0) this.#working++;
+    for (const fault of open) {
+      if (fault.state !== 'REPAIRED') this.#open[fault.state]++;
+      this.#days.push(daysOnList(fault, until));
+    }
+    this.#repaired += faults.filter(({ repairedAt }) => repairedAt && repairedAt >= until - LATELY_MS).length;
+  }
+
+  figures(): Summary['figures'] {
+    const { FOUND, WAITING, IN_REPAIR } = this.#open;
+    const days = this.#days;
+    const mean = days.reduce((sum, n) => sum + n, 0) / days.length;
+    return [
+      { name: 'Working', value: this.#working },
+      { name: 'Working with a fault', value: this.#faulty },
+      { name: 'Not working', value: this.#down },
+      { name: 'Faults found', value: FOUND },
+      { name: 'Faults waiting', value: WAITING },
+      { name: 'Faults in repair', value: IN_REPAIR },
+      { name: 'Repaired in the last 7 days', value: this.#repaired },
+      { name: 'Cases rejected for equipment', value: this.#rejected },
+      {
+        name: 'Days on the list, mean and longest',
+        value: days.length === 0 ? '–' : `${mean.toFixed(1)} / ${Math.max(...days)}`,
+      },
+    ];
+  }
 }
 
 /** The interval up to now: a status is not known for later times, and needs no margin as events do. */
@@ -127,9 +220,12 @@ async function summary(db: Executor, scope: ReportScope): Promise<Summary> {
   let all: Lengths = { ONLINE: 0, OFFLINE: 0, ERROR: 0, MAINTENANCE: 0 };
   let count = 0;
   let worst: { label: string; value: number }[] = [];
+  const condition = new Condition();
   for await (const page of sensorsOf(db, scope)) {
     for (const sensor of page) {
-      const lengths = lengthsOf(statusPeriodsOf(sensor, known(scope)));
+      const periods = statusPeriodsOf(sensor, known(scope));
+      const lengths = lengthsOf(periods);
+      condition.add(sensor, periods, known(scope).until);
       const share = availability(lengths);
       if (sensor.createdAt < known(scope).until) count++;
       all = add(all, lengths);
@@ -146,13 +242,14 @@ async function summary(db: Executor, scope: ReportScope): Promise<Summary> {
       { name: 'Silent, all together', value: formatDuration(all.OFFLINE / 1000) },
       { name: 'Outages, all together', value: formatDuration(all.ERROR / 1000) },
       { name: 'Maintenance, all together', value: formatDuration(all.MAINTENANCE / 1000) },
+      ...condition.figures(),
     ],
     charts: [{ title: 'Longest unavailable (hours)', shape: 'bars', points: worst }],
   };
 }
 
 /**
- * The availability of each sensor, followed by its periods without heartbeats (OFFLINE), with errors (ERROR) and in
- * maintenance.
+ * The availability of each sensor, the worst first, followed by its periods without heartbeats (OFFLINE), with errors (ERROR) and in
+ * maintenance, and by its faults.
  */
 export const sensorHealth: KindOfReport = { title: 'Sensor health', columns, rows, summary };

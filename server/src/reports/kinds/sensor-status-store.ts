@@ -1,3 +1,5 @@
+import { DAY_MS } from '@gantry/contract/durations';
+import type { FaultState } from '@gantry/contract/fault-states';
 import type { ReportFilters } from '@gantry/contract/reports';
 import type { SensorStatus } from '@gantry/contract/sensors';
 import { type SQL, sql } from 'drizzle-orm';
@@ -5,6 +7,7 @@ import { sortedName } from '../../platform/database/case-folded.ts';
 import { moment } from '../../platform/database/moment.ts';
 import type { Executor } from '../../platform/database/transaction.ts';
 import type { Interval } from '../../platform/time.ts';
+import { worstRank } from '../../sensors/faults-store.ts';
 import { firstContact } from '../../sensors/status-store.ts';
 import { refersTo } from './events-store.ts';
 import type { StatusChange, WatchedSensor } from './status-periods.ts';
@@ -15,6 +18,23 @@ export interface NamedSensor extends WatchedSensor {
   readonly deviceId: string;
   readonly type: string;
   readonly location: string | null;
+  /** Its place in the order of the report. */
+  readonly place: { readonly rank: number; readonly since: string };
+  /** Those that were not repaired for some of the interval, in the order in which they were found. */
+  readonly faults: readonly FaultCourse[];
+  /** How many cases about the interval were rejected because of its equipment. */
+  readonly rejectedCases: number;
+}
+
+/** A fault of a sensor as it was at the end of an interval. Times are in Unix milliseconds. */
+export interface FaultCourse {
+  readonly foundAt: number;
+  readonly state: FaultState;
+  /** Null for one that is not repaired. */
+  readonly repairedAt: number | null;
+  readonly text: string;
+  readonly code: string | null;
+  readonly ticket: string | null;
 }
 
 interface SensorRecord extends Record<string, unknown> {
@@ -26,6 +46,8 @@ interface SensorRecord extends Record<string, unknown> {
   created_at: string;
   first_contact: string | null;
   location: string | null;
+  rank: number;
+  status_since: string;
 }
 
 interface ChangeRecord extends Record<string, unknown> {
@@ -43,27 +65,36 @@ export async function countSensors(db: Executor, filters: ReportFilters): Promis
   return rows[0]?.n ?? 0;
 }
 
-/** The next sensors after a name and id, with their status changes within the interval. */
+/**
+ * The next sensors after one, the worst of now first, with their status changes within the interval, and their faults. Faults that were
+ * repaired up to a week before it are among them.
+ */
 export async function listSensorsWithHistory(
   db: Executor,
   filters: ReportFilters,
   interval: Interval,
-  after: { name: string; id: string } | null,
+  after: NamedSensor | null,
   take: number,
 ): Promise<NamedSensor[]> {
+  const rank = worstRank(sql`s.status`, sql`s.id`);
   const behind =
     after === null
       ? []
-      : [sql`(${sortedName(sql`s.name`)}, s.id) > (${sortedName(sql`${after.name}`)}, ${after.id}::uuid)`];
+      : [
+          sql`(${rank}, s.status_since, ${sortedName(sql`s.name`)}, s.id) >
+            (${after.place.rank}::integer, ${after.place.since}::timestamptz, ${sortedName(sql`${after.name}`)}, ${after.id}::uuid)`,
+        ];
   const { rows } = await db.execute<SensorRecord>(sql`
     SELECT s.id, s.name, s.device_id, s.type, s.status, s.created_at, l.name AS location,
-      ${firstContact(sql`s.id`)} AS first_contact
+      ${firstContact(sql`s.id`)} AS first_contact, ${rank} AS rank, s.status_since
     FROM sensors s LEFT JOIN locations l ON l.id = s.location_id
     WHERE ${sql.join([sql`true`, ...wanted(filters), ...behind], sql` AND `)}
-    ORDER BY ${sortedName(sql`s.name`)}, s.id LIMIT ${take}`);
+    ORDER BY rank, s.status_since, ${sortedName(sql`s.name`)}, s.id LIMIT ${take}`);
   const ids = rows.map(({ id }) => id);
   const before = await findBefore(db, ids, interval.from);
   const changes = await findChanges(db, ids, interval);
+  const faults = await findFaults(db, ids, interval);
+  const rejected = await countRejectedCases(db, ids, interval);
   return rows.map((row) => ({
     id: row.id,
     name: row.name,
@@ -75,7 +106,56 @@ export async function listSensorsWithHistory(
     firstContact: row.first_contact === null ? null : new Date(row.first_contact).getTime(),
     before: before.get(row.id) ?? null,
     changes: changes.get(row.id) ?? [],
+    place: { rank: row.rank, since: row.status_since },
+    faults: faults.get(row.id) ?? [],
+    rejectedCases: rejected.get(row.id) ?? 0,
   }));
+}
+
+/** For how long a repaired fault still counts as repaired lately. */
+export const LATELY_MS = 7 * DAY_MS;
+
+async function findFaults(
+  db: Executor,
+  ids: readonly string[],
+  { from, until }: Interval,
+): Promise<ReadonlyMap<string, readonly FaultCourse[]>> {
+  // Plan: faults_of_sensor, and fault_changes_of_fault backwards from the end of each.
+  const { rows } = await db.execute<
+    { sensor_id: string; found_at: string; state: FaultState; since: string | null } & Pick<
+      FaultCourse,
+      'text' | 'code' | 'ticket'
+    >
+  >(sql`
+    SELECT sensor_id, found_at, text, code, ticket, coalesce(last.state, 'FOUND') AS state, last.at AS since
+    FROM faults AS fault LEFT JOIN LATERAL (
+      SELECT state, at FROM fault_changes WHERE fault_id = fault.id AND at < ${moment(until)} ORDER BY id DESC LIMIT 1
+    ) AS last ON true
+    WHERE sensor_id = ANY (${sql.param(ids)}::uuid[]) AND found_at < ${moment(until)}
+      AND (last.state IS DISTINCT FROM 'REPAIRED' OR last.at >= ${moment(Math.min(from, until - LATELY_MS))})
+    ORDER BY found_at, fault.id`);
+  const bySensor = new Map<string, FaultCourse[]>();
+  for (const { sensor_id, found_at, since, ...fault } of rows) {
+    const faults = bySensor.get(sensor_id) ?? [];
+    bySensor.set(sensor_id, faults);
+    const repairedAt = fault.state === 'REPAIRED' && since !== null ? new Date(since).getTime() : null;
+    faults.push({ ...fault, foundAt: new Date(found_at).getTime(), repairedAt });
+  }
+  return bySensor;
+}
+
+async function countRejectedCases(
+  db: Executor,
+  ids: readonly string[],
+  { from, until }: Interval,
+): Promise<ReadonlyMap<string, number>> {
+  // Plan: cases_of_sensor.
+  const { rows } = await db.execute<{ id: string; n: number }>(sql`
+    SELECT sensor_id AS id, count(*) AS n FROM cases
+    WHERE sensor_id = ANY (${sql.param(ids)}::uuid[]) AND code = 'EQUIPMENT'
+      AND happened_at >= ${moment(from)} AND happened_at < ${moment(until)}
+    GROUP BY 1`);
+  return new Map(rows.map(({ id, n }) => [id, n]));
 }
 
 function wanted({ sensorId, locationId, sensorType }: ReportFilters): SQL[] {

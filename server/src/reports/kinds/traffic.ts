@@ -1,4 +1,4 @@
-import type { FlowPoint } from '@gantry/contract/traffic';
+import type { Flow, FlowPoint } from '@gantry/contract/traffic';
 import type { SpeedUnits } from '@gantry/contract/values';
 import type { Database } from '../../platform/database/pool.ts';
 import { createLocalTime } from '../../platform/local-time.ts';
@@ -110,21 +110,40 @@ export function placeOf({ kind, id }: TrafficPlace, { filters }: ReportScope): W
   return { sensorId: id, installedAt, mayBeDeleted: true };
 }
 
+/** Points that a report keeps, because its rows, its summary and its sections are of the same ones. More are read again. */
+const MAX_KEPT_POINTS = 50_000;
+
+/** What is kept for a report, which reads from one snapshot. */
+interface KeptFlows {
+  readonly flows: Map<string, Flow>;
+  points: number;
+}
+
+const kept = new WeakMap<ReportScope, KeptFlows>();
+
 /** The traffic of a place, by hour or by day. */
-export function flowOf(
+export async function flowOf(
   db: Database,
   scope: ReportScope,
   place: TrafficPlace,
   { from, until }: Interval,
   interval: '60min' | 'day',
-) {
-  return getFlow(partsOf(db, scope), {
+): Promise<Flow> {
+  const known = kept.get(scope) ?? { flows: new Map<string, Flow>(), points: 0 };
+  kept.set(scope, known);
+  const key = `${place.kind} ${place.id} ${from} ${until} ${interval}`;
+  const found = known.flows.get(key);
+  if (found) return found;
+  const flow = await getFlow(partsOf(db, scope), {
     ...placeOf(place, scope),
     interval,
     startDate: new Date(from).toISOString(),
     endDate: new Date(until - 1).toISOString(),
     vehicleType: scope.filters.vehicleType,
   });
+  known.points += flow.points.length;
+  if (known.points <= MAX_KEPT_POINTS) known.flows.set(key, flow);
+  return flow;
 }
 
 /** Whether anything is known about the traffic of a place. */
