@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import { caseFold } from './case-fold.ts';
+import { type Corridor, checkCorridor, positions } from './corridors.ts';
 import { id } from './id.ts';
 import { direction, lane } from './movements.ts';
 import { PLATE_RULES } from './plate.ts';
@@ -24,8 +25,6 @@ export const MAX_SPEED = 2000;
 const SPEED = `Use a speed from 0 to ${MAX_SPEED}, in km/h`;
 const speed = z.number(SPEED).min(0, SPEED).max(MAX_SPEED, SPEED);
 const EXCESS = `Use km/h above the limit, from 0 to ${MAX_SPEED}`;
-const KILOMETRE = 'Use the position along the road in km, from -99999.999 to 99999.999';
-const kilometre = z.number(KILOMETRE).min(-99_999.999, KILOMETRE).max(99_999.999, KILOMETRE);
 
 /** A list of values without repetitions; an empty one means no filter, as a blank text does. */
 function someOf<Item extends z.ZodType>(item: Item, most: number, message: string) {
@@ -78,12 +77,7 @@ export const placeFilters = {
     'Tags, ignoring case: events of the sensors that have any of them now.',
   ),
   road: filterText(100).describe('Events at the locations on this road, ignoring case.'),
-  fromKilometre: kilometre
-    .optional()
-    .describe('With `road`: from this position on, in km. Locations without a position are left out.'),
-  toKilometre: kilometre
-    .optional()
-    .describe('With `road`: up to this position, in km. Locations without a position are left out.'),
+  ...positions,
 };
 
 export const placeFilterNames = Object.keys(placeFilters) as (keyof typeof placeFilters)[];
@@ -105,27 +99,19 @@ export const eventFilters = {
   ...placeFilters,
 } satisfies Record<(typeof eventFilterNames)[number], z.ZodType>;
 
-type Ranges = Partial<
-  Record<'minSpeed' | 'maxSpeed' | 'fromKilometre' | 'toKilometre', number | undefined>
-> & {
-  readonly road?: string | undefined;
-};
+type Ranges = Corridor & Partial<Record<'minSpeed' | 'maxSpeed', number | undefined>>;
 
 /**
  * Refuses filters that contradict each other, which would find nothing.
  * @param path of the filters within the input
  */
 export function checkEventFilters(
-  { minSpeed, maxSpeed, road, fromKilometre, toKilometre }: Ranges,
+  { minSpeed, maxSpeed, ...place }: Ranges,
   ctx: { addIssue(issue: { code: 'custom'; path: PropertyKey[]; message: string }): void },
 ): void {
-  const refuse = (name: string, message: string): void =>
-    ctx.addIssue({ code: 'custom', path: [name], message });
-  if (minSpeed !== undefined && maxSpeed !== undefined && minSpeed > maxSpeed)
-    refuse('maxSpeed', 'The highest speed is below the lowest: swap minSpeed and maxSpeed');
-  if (fromKilometre !== undefined && toKilometre !== undefined && fromKilometre > toKilometre)
-    refuse('toKilometre', 'The end is before the start: swap fromKilometre and toKilometre');
-  if (road !== undefined) return;
-  for (const [name, value] of Object.entries({ fromKilometre, toKilometre }))
-    if (value !== undefined) refuse(name, 'A position is on a road: name the road, too');
+  if (minSpeed !== undefined && maxSpeed !== undefined && minSpeed > maxSpeed) {
+    const message = 'The highest speed is below the lowest: swap minSpeed and maxSpeed';
+    ctx.addIssue({ code: 'custom', path: ['maxSpeed'], message });
+  }
+  checkCorridor(place, ctx);
 }

@@ -5,7 +5,7 @@ import { jsonObject, jsonRecord } from './json.ts';
 import { classScheme, direction, lane, movement, vehicleClass } from './movements.ts';
 import { pageTotals, paging, sortOrder } from './page.ts';
 import { person } from './person.ts';
-import { showsPlate } from './plate-fields.ts';
+import { identifiesEvent, showsPlate } from './plate-fields.ts';
 import { plateRegion } from './plate-regions.ts';
 import { messagesOf, resumable } from './realtime.ts';
 import { apiKeyInput } from './sensors.ts';
@@ -56,7 +56,7 @@ export type Passage = z.infer<typeof passageShape>;
 
 /** An event as in lists. */
 export const event = z.object({
-  id: z.string(),
+  id: identifiesEvent(z.string()),
   eventType,
   description: showsPlate('deviceText', z.string().nullable()),
   timestamp: z.date(),
@@ -306,7 +306,13 @@ export const lookUpReason = {
   reason: filterText(500).describe(
     'Why the plate is looked up. Recorded in the activity log with the user and the time.',
   ),
+  purpose: filterText(40).describe(
+    'For what the plate is looked up: a code of the setting `PURPOSES`, which requires one if it is set. Recorded.',
+  ),
+  caseNumber: filterText(100).describe('The case for which the plate is looked up. Recorded.'),
 };
+const lookUpShape = z.object(lookUpReason);
+export type LookUpReason = z.infer<typeof lookUpShape>;
 
 export const listEventsInput = z
   .object({

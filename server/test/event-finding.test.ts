@@ -11,6 +11,7 @@ import { findPlaces } from '../src/events/places-store.ts';
 import { createDatabase } from '../src/platform/database/pool.ts';
 import { eventually, sharedGantry, untilBegun } from './harness.ts';
 import { openStream } from './sse.ts';
+import { lengthOf } from './test-length.ts';
 
 // Finding events by speed, excess over the limit, severities, hours, days of the week, tags and roads, against a naive
 // implementation that knows how the sensors and locations were set up.
@@ -269,7 +270,7 @@ describe('finding events', () => {
         if (sort.sortOrder === 'desc') inOrder.reverse();
         expect(page.events.map(({ id }) => id)).toEqual(inOrder.slice(skip, skip + 100));
       }),
-      { numRuns: 60 },
+      { numRuns: lengthOf({ gate: 25, full: 60 }) },
     );
   });
 
@@ -298,7 +299,7 @@ describe('finding events', () => {
           expect(matches(seen) && isThere(seen)).toBe(meets(event, filter, zone));
         }
       }),
-      { numRuns: 100 },
+      { numRuns: lengthOf({ gate: 50, full: 100 }) },
     );
   });
 

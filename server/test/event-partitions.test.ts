@@ -91,7 +91,8 @@ describe('a device that reports events of every month since 2000', () => {
     const there = rangeOf(Date.UTC(2010, 2), Date.UTC(2010, 3));
     await gantry.pool.query(`CREATE TABLE events_2010_03 PARTITION OF events ${there}`);
     const now = new Date();
-    const count = (now.getUTCFullYear() - 2000) * 12 + now.getUTCMonth() + 1;
+    // Until the last month: the first of this one may not have had its noon.
+    const count = (now.getUTCFullYear() - 2000) * 12 + now.getUTCMonth();
     const ids = await send(Array.from({ length: count }, (_, month) => Date.UTC(2000, month, 1, 12)));
 
     const partitions = await bounds();

@@ -3,6 +3,9 @@ import { eventType, severity } from '@gantry/contract/events';
 import fc from 'fast-check';
 import { describe, expect, it, vi } from 'vitest';
 import { divideByEvents } from '../src/events/counts/totals.ts';
+import { listEvents } from '../src/events/list/run.ts';
+import { createDatabase, createPool } from '../src/platform/database/pool.ts';
+import { ENDLESS } from '../src/platform/time.ts';
 import { eventually, sharedGantry, startGantry } from './harness.ts';
 import { lengthOf } from './test-length.ts';
 
@@ -160,6 +163,30 @@ describe('the totals of events', () => {
     await gantry.pool.query('ALTER TABLE event_period_totals DROP CONSTRAINT broken');
     await untilRolledUp();
     await expectTotalsToBeRight();
+  });
+});
+
+describe('the events of a day', () => {
+  it('are listed whatever the time zone of the database is', async () => {
+    // In UTC, the days on which clocks change in Berlin are as long as others.
+    const times = ['2025-03-30T22:30:00.000Z', '2025-03-30T23:30:00.000Z', '2025-10-26T23:30:00.000Z'];
+    const vehicleType = 'TRAM';
+    const events = times.map((timestamp) => ({ eventType: 'VEHICLE_DETECTION', vehicleType, timestamp }));
+    await gantry.ok('events.ingestBatch', { apiKey, events });
+    await untilRolledUp();
+    await gantry.pool.query(`DO $$ BEGIN
+      EXECUTE format('ALTER DATABASE %I SET timezone = %L', current_database(), 'Europe/Berlin');
+    END $$`);
+    const pool = createPool(gantry.app.context.config.DATABASE_URL ?? '', 1, () => undefined);
+    const input = { vehicleType, processed: false, sortBy: 'timestamp', sortOrder: 'asc', skip: 0, take: 9 };
+    const found = await listEvents(
+      createDatabase(pool),
+      input as Parameters<typeof listEvents>[1],
+      ENDLESS,
+      'UTC',
+      false,
+    ).finally(() => pool.end());
+    expect(found.items.map(({ timestamp }) => timestamp.toISOString())).toEqual(times);
   });
 });
 

@@ -1,8 +1,8 @@
 import { HIDDEN_PLATE } from '@gantry/contract/events';
 import { plateKey } from '@gantry/contract/plate';
-import { plateRuleOf } from '@gantry/contract/plate-fields';
+import { isEventIdentity, plateRuleOf } from '@gantry/contract/plate-fields';
 import { z } from 'zod';
-import { concealField, type Members, replacePlates } from './plate-rules.ts';
+import { concealField, type Members, mayShowPlate, replacePlates } from './plate-rules.ts';
 
 /** Shorter texts are no plates, and would be found inside other words. */
 const MIN_CHARACTERS = 3;
@@ -13,10 +13,15 @@ type Collect = (value: unknown, found: Set<string>) => void;
 /** A value as it is shown. @param of the object that contains it */
 type Conceal = (value: unknown, clean: (text: string) => string, of: Members) => unknown;
 
+/** Whether a value may show a plate. @param of the object that contains it */
+type Shows = (value: unknown, of: Members) => boolean;
+
 /** What is done with the values of a schema; null for what need not be done. */
 interface Redactor {
   readonly collect: Collect | null;
   readonly conceal: Conceal | null;
+  /** null if no value shows a plate. */
+  readonly shows: Shows | null;
 }
 
 const NO_MEMBERS: Members = {};
@@ -47,6 +52,24 @@ export function hidePlates<Answer>(answer: Answer, schema: z.ZodType): Answer {
 }
 
 /**
+ * What decides whether an answer may show a plate to users who see plates: in fields that the contract marks, or in
+ * free JSON under a key that looks like that of a plate.
+ * @param schema as in `hidePlates`
+ * @returns null if no such answer shows a plate
+ */
+export function showsPlateIn(schema: z.ZodType): ((answer: unknown) => boolean) | null {
+  const { shows } = redactorOf(schema);
+  return shows && ((answer) => shows(answer, NO_MEMBERS));
+}
+
+/** The id of the one event whose plate an answer shows, such as that of a hit; null for lists and other answers. */
+export function eventShownBy(answer: unknown, schema: z.ZodType): string | null {
+  if (!(schema instanceof z.ZodObject) || !isMembers(answer)) return null;
+  const [name] = Object.entries<z.ZodType>(schema.shape).find(([, field]) => isEventIdentity(field)) ?? [];
+  return name === undefined ? null : String(answer[name]);
+}
+
+/**
  * The redactor for values of a schema that it has not parsed yet.
  * @throws Error for a union in which the form of a value cannot be recognised
  */
@@ -71,6 +94,7 @@ function marked(schema: z.ZodType, inner: Redactor): Redactor {
         clean,
         unmarked: (member) => (inner.conceal ? inner.conceal(member, clean, of) : member),
       }),
+    shows: (value, of) => mayShowPlate(rule, value, of) || (inner.shows?.(value, of) ?? false),
   };
 }
 
@@ -96,10 +120,11 @@ const WITHOUT_TEXT: ReadonlySet<string> = new Set([
   'undefined',
   'void',
 ]);
-const WITHOUT_PLATES: Redactor = { collect: null, conceal: null };
+const WITHOUT_PLATES: Redactor = { collect: null, conceal: null, shows: null };
 const TEXT: Redactor = {
   collect: null,
   conceal: (value, clean) => (typeof value === 'string' ? clean(value) : value),
+  shows: null,
 };
 
 function unmarked(schema: z.ZodType): Redactor {
@@ -115,7 +140,7 @@ function unmarked(schema: z.ZodType): Redactor {
   return FREE_JSON;
 }
 
-function ofArray({ collect, conceal }: Redactor): Redactor {
+function ofArray({ collect, conceal, shows }: Redactor): Redactor {
   return {
     collect:
       collect &&
@@ -126,16 +151,18 @@ function ofArray({ collect, conceal }: Redactor): Redactor {
       conceal &&
       ((value, clean) =>
         Array.isArray(value) ? value.map((each) => conceal(each, clean, NO_MEMBERS)) : value),
+    shows: shows && ((value) => Array.isArray(value) && value.some((each) => shows(each, NO_MEMBERS))),
   };
 }
 
 function ofObject({ shape }: z.ZodObject): Redactor {
   const fields = Object.entries<z.ZodType>(shape).map(([name, schema]) => {
-    const { collect, conceal } = redactorOf(schema);
+    const { collect, conceal, shows } = redactorOf(schema);
     const isKept = isIdentity(name) && plateRuleOf(schema) === undefined;
-    return { name, collect, conceal: isKept ? null : conceal };
+    return { name, collect, conceal: isKept ? null : conceal, shows };
   });
   const collecting = fields.filter(({ collect }) => collect !== null);
+  const showing = fields.filter(({ shows }) => shows !== null);
   return {
     collect:
       collecting.length === 0
@@ -154,6 +181,10 @@ function ofObject({ shape }: z.ZodObject): Redactor {
       }
       return shown;
     },
+    shows:
+      showing.length === 0
+        ? null
+        : (value) => isMembers(value) && showing.some(({ name, shows }) => shows?.(value[name], value)),
   };
 }
 
@@ -172,6 +203,9 @@ function ofUnion(forms: readonly Form[]): Redactor {
       const { conceal } = redactorFor(value);
       return conceal ? conceal(value, clean, of) : value;
     },
+    shows: forms.every(({ redactor }) => redactor.shows === null)
+      ? null
+      : (value, of) => redactorFor(value).shows?.(value, of) ?? false,
   };
 }
 
@@ -206,6 +240,9 @@ function literalsOf(field: z.ZodType): ReadonlySet<unknown> | null {
 /** The keys of free JSON, such as that of the activity log, under which there are plates. */
 const PLATE_KEY = /(?<!tem)plate|^pattern$/i;
 
+/** Those under which there are texts of people, who may have written a plate. */
+const TEXT_KEY = /^(?:reason|note|title|description|text|search)$/;
+
 /** Values without a schema: besides known plates, they lose every string whose key looks like that of a plate. */
 const FREE_JSON = {
   collect(value: unknown, found: Set<string>): void {
@@ -227,6 +264,16 @@ const FREE_JSON = {
       else shown[name] = FREE_JSON.conceal(member, clean);
     }
     return shown;
+  },
+  shows(value: unknown): boolean {
+    if (Array.isArray(value)) return value.some(FREE_JSON.shows);
+    if (!isMembers(value)) return false;
+    return Object.entries(value).some(([name, member]) =>
+      typeof member === 'string'
+        ? (PLATE_KEY.test(name) && !isIdentity(name) && member !== '') ||
+          (TEXT_KEY.test(name) && mayShowPlate('digits', member, NO_MEMBERS))
+        : FREE_JSON.shows(member),
+    );
   },
 } satisfies Redactor;
 

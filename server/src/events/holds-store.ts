@@ -8,6 +8,7 @@ import type { ActorContext } from '../platform/context.ts';
 import { locks, withShortWaits } from '../platform/database/locks.ts';
 import { type Executor, inTransaction, type Transaction } from '../platform/database/transaction.ts';
 import { AppError, found, invalidInput } from '../platform/error.ts';
+import { dayOf } from '../platform/time.ts';
 
 /**
  * Puts events under a legal hold: neither users nor retention can remove them until it is released.
@@ -24,7 +25,8 @@ export function setHold(
     const types = await findEventTypes(tx, wanted.filter(isUuid));
     const missing = wanted.findIndex((eventId) => !types.has(eventId));
     if (missing !== -1) throw invalidInput(`eventIds.${missing}`, 'There is no such event');
-    const holdId = await insertHold(tx, { reason, userId: actor.id, types });
+    const holdId = await insertHold(tx, reason, actor.id);
+    await addToHold(tx, holdId, types);
     await recordActivity(tx, actor.id, caller, 'storage.setHold', { holdId, reason, events: types.size });
     return getHold(tx, holdId);
   });
@@ -32,17 +34,19 @@ export function setHold(
 
 /**
  * Ends a hold. Its events can be removed unless another hold contains them.
- * @throws AppError `notFound`; `conflict` when it was released before
+ * @throws AppError `notFound`; `conflict` when it was released before, or is that of a case that is not closed
  */
 export function releaseHold({ app, actor, caller }: ActorContext, id: string): Promise<HoldDetail> {
   return inTransaction(app.db, async (tx) => {
+    const number = await findCaseHolding(tx, id);
+    if (number !== null) {
+      throw new AppError('conflict', `The hold is that of case ${number}: close the case to release it`);
+    }
     const ended = await endHold(tx, id, actor.id);
     const hold = await getHold(tx, id);
     if (!ended) {
-      throw new AppError(
-        'conflict',
-        `The hold was released by ${hold.releasedBy?.name} on ${hold.releasedAt?.toISOString().slice(0, 10)}`,
-      );
+      const day = hold.releasedAt && dayOf(hold.releasedAt.getTime(), app.settings.current().timezone);
+      throw new AppError('conflict', `The hold was released by ${hold.releasedBy?.name} on ${day}`);
     }
     await recordActivity(tx, actor.id, caller, 'storage.releaseHold', {
       holdId: hold.id,
@@ -56,7 +60,7 @@ interface HoldRow extends Record<string, unknown> {
   id: string;
   reason: string;
   event_count: number;
-  created_by: string;
+  created_by: string | null;
   created_at: string;
   released_by: string | null;
   released_at: string | null;
@@ -88,23 +92,26 @@ export function lockWithTimeout(tx: Transaction, lock: (tx: Executor) => Promise
   return withShortWaits(tx, refusal, () => lock(tx));
 }
 
-/** Waits for transactions that remove events, and lets none begin until this one ends. */
-async function lockOutRemovals(tx: Executor): Promise<void> {
+/**
+ * Waits for transactions that remove events, and lets none begin until this one ends. Call it before events are put under a
+ * hold.
+ */
+export async function lockOutRemovals(tx: Executor): Promise<void> {
   await tx.execute(sql`SELECT pg_advisory_xact_lock(${locks.holds})`);
 }
 
-/** @throws AppError `conflict` when the event is under a legal hold */
-export async function requireNotHeld(tx: Executor, eventId: string): Promise<void> {
+/** @throws AppError `conflict` when the event is under a legal hold, with the day in a time zone since when */
+export async function requireNotHeld(tx: Executor, eventId: string, zone: string): Promise<void> {
   if (!isUuid(eventId)) return;
   const { rows } = await tx.execute<HoldRow>(sql`
     SELECT ${COLUMNS} FROM legal_holds JOIN held_events ON hold_id = id
     WHERE event_id = ${eventId}::uuid AND released_at IS NULL ORDER BY created_at, id LIMIT 1`);
   const [hold] = await show(tx, rows);
   if (!hold) return;
-  const since = hold.createdAt.toISOString().slice(0, 10);
+  const since = dayOf(hold.createdAt.getTime(), zone);
   throw new AppError(
     'conflict',
-    `The event is under a legal hold of ${hold.createdBy?.name} since ${since}: ${hold.reason}`,
+    `The event is under a legal hold of ${hold.createdBy?.name ?? 'the service'} since ${since}: ${hold.reason}`,
   );
 }
 
@@ -127,27 +134,44 @@ async function findEventTypes(
   return new Map(rows.map((row) => [row.id, row.event_type]));
 }
 
-/** Puts events under a new hold. @returns its id */
-async function insertHold(
-  tx: Executor,
-  { reason, userId, types }: { reason: string; userId: string; types: ReadonlyMap<string, string> },
-): Promise<string> {
-  const { rows } = await tx.execute<{ id: string }>(sql`
-    WITH hold AS (
-      INSERT INTO legal_holds (reason, created_by) VALUES (${reason}, ${userId}::uuid) RETURNING id
-    ), events_held AS (
-      INSERT INTO held_events (hold_id, event_id, event_type)
-      SELECT id, event_id, event_type FROM hold, unnest(
-        ${sql.param([...types.keys()])}::uuid[], ${sql.param([...types.values()])}::text[]
-      ) AS one (event_id, event_type)
-    )
-    SELECT id FROM hold`);
+/**
+ * Begins a hold without events, in a transaction that has taken the lock of `lockOutRemovals`.
+ * @param userId null: the service
+ * @returns its id
+ */
+export async function insertHold(tx: Executor, reason: string, userId: string | null): Promise<string> {
+  const { rows } = await tx.execute<{ id: string }>(
+    sql`INSERT INTO legal_holds (reason, created_by) VALUES (${reason}, ${userId}::uuid) RETURNING id`,
+  );
   if (!rows[0]) throw new Error('PostgreSQL did not return the inserted hold');
   return rows[0].id;
 }
 
+/** Puts events under a hold, by their types. */
+export async function addToHold(
+  tx: Executor,
+  holdId: string,
+  types: ReadonlyMap<string, string>,
+): Promise<void> {
+  await tx.execute(sql`
+    INSERT INTO held_events (hold_id, event_id, event_type)
+    SELECT ${holdId}::uuid, event_id, event_type FROM unnest(
+      ${sql.param([...types.keys()])}::uuid[], ${sql.param([...types.values()])}::text[]
+    ) AS one (event_id, event_type)
+    ON CONFLICT DO NOTHING`);
+}
+
+/** The number of the case that is not closed and has the hold; null if there is none. */
+async function findCaseHolding(db: Executor, holdId: string): Promise<string | null> {
+  if (!isUuid(holdId)) return null;
+  const { rows } = await db.execute<{ number: string }>(
+    sql`SELECT number FROM cases WHERE hold_id = ${holdId}::uuid AND closed_at IS NULL`,
+  );
+  return rows[0]?.number ?? null;
+}
+
 /** Ends a hold. If several calls do so at the same time, one succeeds. @returns whether the hold was in effect */
-async function endHold(tx: Executor, id: string, userId: string): Promise<boolean> {
+export async function endHold(tx: Executor, id: string, userId: string): Promise<boolean> {
   if (!isUuid(id)) return false;
   const { rowCount } = await tx.execute(sql`
     UPDATE legal_holds SET released_at = now(), released_by = ${userId}::uuid

@@ -37,12 +37,55 @@ export function concealField(rule: PlateRule, { value, of, clean, unmarked }: Ma
       return typeof value === 'string' ? withoutIssues(clean(value)) : value;
     case 'mappedValues':
       return typeof value === 'string' ? withoutMappedValues(clean(value)) : value;
+    case 'delivery':
+      return typeof value === 'string' ? HIDDEN_PLATE : value;
     case 'digits':
-      return typeof value === 'string' && /\p{N}/u.test(value) ? HIDDEN_PLATE : unmarked(value);
+      return hasDigit(value) ? HIDDEN_PLATE : unmarked(value);
     case 'pageFilters':
       return typeof value === 'string' ? withoutPlateFilter(value, of.page) : value;
   }
 }
+
+/**
+ * Whether a marked field may show a plate to users who see plates. A text does if it has a digit, as nearly every plate
+ * does.
+ * @param of the object that contains it
+ */
+export function mayShowPlate(rule: PlateRule, value: unknown, of: Members): boolean {
+  switch (rule) {
+    case 'plate':
+      return typeof value === 'string' && value !== '';
+    case 'empty':
+      return Array.isArray(value) ? value.length > 0 : value !== null && value !== undefined;
+    case 'deviceText':
+      return [value].flat().some(hasDigit);
+    case 'incidentText':
+      return isOpenedByEvent(of) && hasDigit(value);
+    case 'incidentTimeline':
+      return isOpenedByEvent(of) && Array.isArray(value) && value.some(tellsDescription);
+    case 'issues':
+      return typeof value === 'string' && withoutIssues(value) !== value;
+    case 'mappedValues':
+      return typeof value === 'string' && withoutMappedValues(value) !== value;
+    case 'delivery':
+      return typeof value === 'string' && PLATE_IN_JSON.test(value);
+    case 'digits':
+      return hasDigit(value);
+    case 'pageFilters':
+      return typeof value === 'string' && withoutPlateFilter(value, of.page) !== value;
+  }
+}
+
+function hasDigit(value: unknown): boolean {
+  return typeof value === 'string' && /\p{N}/u.test(value);
+}
+
+function tellsDescription(entry: { readonly details: Members | null }): boolean {
+  return Object.values((entry.details?.description ?? {}) as Members).some(hasDigit);
+}
+
+/** A plate, or a pattern of plates, in the body of a delivery. */
+const PLATE_IN_JSON = /"(?:licensePlateNumber|plate|pattern)":"/;
 
 /**
  * Checks a text of the device in an event, after the known plates were removed from it. Null if it may still contain a
@@ -103,27 +146,33 @@ interface Beginning {
   plateLength: number;
 }
 
+/** A part of a text, by offsets in it. */
+interface Part {
+  readonly from: number;
+  readonly until: number;
+}
+
 /**
- * A function that replaces plates in texts, in any form that has the same key. Its time is
- * proportional to the length of the text, because devices send both the plates and the texts.
+ * A function that finds plates in texts, in any form that has the same key, the first ones first. Its time is proportional
+ * to the length of the text, because devices send both the plates and the texts.
  */
-export function replacePlates(plates: Iterable<string>, replacement: string): (text: string) => string {
+export function plateFinder(plates: Iterable<string>): (text: string) => readonly Part[] {
   const empty = searchFor(plates);
-  if (empty.next.size === 0) return (text) => text;
+  return (text) => (empty.next.size === 0 ? [] : found(text, empty));
+}
+
+/** A function that replaces plates in texts, like `plateFinder`. */
+export function replacePlates(plates: Iterable<string>, replacement: string): (text: string) => string {
+  const find = plateFinder(plates);
   return (text) => {
     let shown = '';
     let shownUntil = 0;
-    for (const { from, until } of found(text, empty)) {
+    for (const { from, until } of find(text)) {
       shown += text.slice(shownUntil, from) + replacement;
       shownUntil = until;
     }
     return shownUntil === 0 ? text : shown + text.slice(shownUntil);
   };
-}
-
-interface Part {
-  readonly from: number;
-  readonly until: number;
 }
 
 /** The parts of a text that are plates. Those that overlap are one. */

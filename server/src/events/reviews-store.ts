@@ -1,6 +1,7 @@
 import { isUuid } from '@gantry/contract/id';
 import type { ReviewDecision } from '@gantry/contract/reviews';
 import { sql } from 'drizzle-orm';
+import { channels, notify } from '../platform/database/notify.ts';
 import type { Executor } from '../platform/database/transaction.ts';
 import type { Interval } from '../platform/time.ts';
 import { KEYS_OF_EVENT, TOTALS_KEYS } from './counts/counting.ts';
@@ -83,6 +84,47 @@ export async function removeReviewsWithin(tx: Executor, { from, until }: Interva
     WHERE event_id >= ${firstIdAt(from)}::uuid AND event_id < ${firstIdAt(until)}::uuid`);
 }
 
+/** Events for which a rule may want a case. */
+export interface CaseCandidate {
+  readonly id: string;
+  readonly violationType: string | null;
+}
+
+/**
+ * Asks for cases about those of the events for which the rules of cases want one (`cases/start` opens them).
+ * @param on what has happened to the events
+ * @param userId who confirmed them; null if they just arrived
+ */
+export async function requestCases(
+  tx: Executor,
+  events: readonly CaseCandidate[],
+  on: 'CONFIRMED' | 'ARRIVAL',
+  userId: string | null,
+): Promise<void> {
+  const given = events.filter(({ violationType }) => violationType);
+  if (given.length === 0) return;
+  const { rowCount } = await tx.execute(sql`
+    INSERT INTO case_requests (event_id, user_id)
+    SELECT id, ${userId}::uuid FROM jsonb_to_recordset(${JSON.stringify(given)}::jsonb) AS given (id uuid, "violationType" text)
+    WHERE EXISTS (
+      SELECT FROM case_rules, unnest(open_for) AS type WHERE open_on = ${on} AND gantry_fold(type) = gantry_fold("violationType")
+    ) ORDER BY id
+    ON CONFLICT DO NOTHING`);
+  if ((rowCount ?? 0) > 0) await notify(tx, channels.cases, '');
+}
+
+/**
+ * Takes back that an event wants a case because somebody confirmed it, unless the case is being opened at this moment. Requests
+ * may wait for long, while too many cases are open.
+ */
+export async function withdrawRequest(tx: Executor, eventId: string): Promise<void> {
+  await tx.execute(sql`
+    DELETE FROM case_requests WHERE event_id = (
+      SELECT event_id FROM case_requests WHERE event_id = ${eventId}::uuid AND user_id IS NOT NULL
+      FOR UPDATE SKIP LOCKED
+    )`);
+}
+
 function reviewOf({ at, undoneAt, ...row }: ReviewRecord): ReviewRow {
   return { ...row, at: new Date(at), undoneAt: undoneAt === null ? null : new Date(undoneAt) };
 }
@@ -105,7 +147,13 @@ interface FlagsChange {
   readonly after: Flags;
 }
 
+/** The flags of an event that is locked, and what it is. */
+export interface LockedFlags extends Flags {
+  readonly violationType: string | null;
+}
+
 interface FlagsRow extends Record<string, unknown> {
+  violation_type: string | null;
   processed: boolean;
   processed_at: string | null;
   processed_by: string | null;
@@ -115,17 +163,18 @@ interface FlagsRow extends Record<string, unknown> {
 }
 
 /** Locks the flags of an event until the transaction ends; null when there is no such event. */
-export async function lockFlags(db: Executor, id: string): Promise<Flags | null> {
+export async function lockFlags(db: Executor, id: string): Promise<LockedFlags | null> {
   if (!isUuid(id)) return null;
   // Plan: events_pkey or events_unprocessed of one partition.
   const { rows } = await db.execute<FlagsRow>(sql`
-    SELECT processed, processed_at, processed_by, archived, archived_at, archived_by
+    SELECT processed, processed_at, processed_by, archived, archived_at, archived_by, violation_type
     FROM events WHERE id = ${id}::uuid FOR UPDATE`);
   const [row] = rows;
   if (!row) return null;
   return {
     processed: row.processed ? flagOf(row.processed_by, row.processed_at) : null,
     archived: row.archived ? flagOf(row.archived_by, row.archived_at) : null,
+    violationType: row.violation_type,
   };
 }
 

@@ -23,8 +23,10 @@ import {
   listReviews,
   lockFlags,
   type ReviewRow,
+  requestCases,
   setFlags,
   setUndone,
+  withdrawRequest,
 } from './reviews-store.ts';
 import { getEvent } from './store.ts';
 
@@ -38,8 +40,9 @@ export function reviewEvent(
   { id, decision, reason, expected, expectedProcessed = false }: ReviewEventInput,
 ): Promise<Review> {
   return inTransaction(app.db, async (tx) => {
-    const before = await lockFlags(tx, id);
-    if (!before) throw notFound('Event');
+    const locked = await lockFlags(tx, id);
+    if (!locked) throw notFound('Event');
+    const { violationType, ...before } = locked;
     const [latest = null] = await findLatestReviews(tx, [id]);
     const now = await readDatabaseTime(tx);
     if (expected !== undefined) {
@@ -53,6 +56,7 @@ export function reviewEvent(
     const created = await insertReview(tx, row);
     const details = { eventId: created.eventId, reviewId: created.id, decision, ...(reason && { reason }) };
     await recordActivity(tx, actor.id, caller, 'events.review', details);
+    await requestOrWithdraw(tx, { id: created.eventId, violationType }, created);
     return showReview(created, await findNames(tx, [actor.id]));
   });
 }
@@ -81,6 +85,8 @@ export function undoReview({ app, actor, caller }: ActorContext, id: string): Pr
     if (at.getTime() - review.at.getTime() > UNDO_MINUTES * MINUTE_MS) throw tooLateRefusal(review.at);
     await setFlags(tx, eventId, { before: current, after: flagsWithout(review, current) });
     await setUndone(tx, review.id, at);
+    const [former] = await findLatestReviews(tx, [eventId]);
+    await requestOrWithdraw(tx, { id: eventId, violationType: current.violationType }, former);
     const { decision } = review;
     await recordActivity(tx, actor.id, caller, 'events.undoReview', {
       eventId,
@@ -89,6 +95,19 @@ export function undoReview({ app, actor, caller }: ActorContext, id: string): Pr
     });
     return recordedOf({ ...review, undoneAt: at }, nameOf);
   });
+}
+
+/**
+ * Asks for a case about an event if its latest review confirms it, and otherwise takes that back.
+ * @param latest undefined if none is left
+ */
+async function requestOrWithdraw(
+  tx: Transaction,
+  event: { readonly id: string; readonly violationType: string | null },
+  latest: Pick<ReviewRow, 'decision' | 'userId'> | undefined,
+): Promise<void> {
+  if (latest?.decision === 'CONFIRMED') await requestCases(tx, [event], 'CONFIRMED', latest.userId);
+  else await withdrawRequest(tx, event.id);
 }
 
 /** The latest review of each of these events that has one. */

@@ -1,5 +1,5 @@
 import { MINUTE_MS } from '@gantry/contract/durations';
-import type { Event, FollowEventsInput, ListEventsInput } from '@gantry/contract/events';
+import type { Event, FollowEventsInput, ListEventsInput, LookUpReason } from '@gantry/contract/events';
 import type { Page } from '@gantry/contract/page';
 import { UNDO_MINUTES } from '@gantry/contract/values';
 import { findNames } from '../accounts/names-store.ts';
@@ -15,7 +15,7 @@ import { listEvents } from './list/run.ts';
 import { matchesFilter } from './matches.ts';
 import { matchesPlace } from './place-and-time.ts';
 import { findPlaces } from './places-store.ts';
-import { requirePlateSearch } from './plate-access.ts';
+import { reasonIn, requirePlateSearch } from './plate-access.ts';
 import { removeEventForGood } from './remove-store.ts';
 import { archivedRefusal, tooLateToRestore } from './reviews.ts';
 import { type Flags, findLatestReviews, isSameFlag, lockFlags, setFlags } from './reviews-store.ts';
@@ -77,7 +77,7 @@ export function undoArchive({ app, actor, caller }: ActorContext, id: string): P
 export function deleteEvent({ app, actor, caller }: ActorContext, id: string): Promise<void> {
   return inTransaction(app.db, async (tx) => {
     await lockWithTimeout(tx, lockOutHolds);
-    await requireNotHeld(tx, id);
+    await requireNotHeld(tx, id, app.settings.current().timezone);
     if (!(await removeEventForGood(tx, id))) throw notFound('Event');
     await recordActivity(tx, actor.id, caller, 'events.delete', { eventId: id });
   });
@@ -92,13 +92,13 @@ export function deleteEvent({ app, actor, caller }: ActorContext, id: string): P
 export function recordPlateLookUp(
   { app, actor, caller }: ActorContext,
   plate: string,
-  reason: string | undefined,
+  why: LookUpReason,
   total?: number,
   db: Executor = app.db,
 ): Promise<void> {
   return recordActivity(db, actor.id, caller, 'events.lookUpPlate', {
     plate,
-    ...(reason !== undefined && { reason }),
+    ...reasonIn(why),
     ...(total !== undefined && { total }),
   });
 }
@@ -114,10 +114,10 @@ export async function lookUpEvents(ctx: ActorContext, input: ListEventsInput): P
   const { timezone } = app.settings.current();
   const interval = resolveInterval(input, timezone);
   const page = await listEvents(app.db, input, interval, timezone, await app.nodes.sendsSkippedRows());
-  const { licensePlateNumber: plate, reason } = input;
+  const { licensePlateNumber: plate } = input;
   if (plate !== undefined) {
     const { skip, take: _, sortBy: __, sortOrder: ___, ...search } = input;
-    const details = { plate, ...(reason !== undefined && { reason }), total: page.total };
+    const details = { plate, ...reasonIn(input), total: page.total };
     await recordPlateSearch(app.db, actor.id, caller, { search, isFirstPage: skip === 0, details });
   }
   return page;
@@ -147,10 +147,11 @@ function mark(
  */
 export async function* followEvents(
   ctx: FollowContext,
-  { lastEventId, startDate, endDate, reason, ...filter }: FollowEventsInput,
+  { lastEventId, startDate, endDate, reason, purpose, caseNumber, ...filter }: FollowEventsInput,
   signal: AbortSignal | undefined,
 ): AsyncGenerator<StreamMessage<'events'>> {
-  requirePlateSearch(ctx, { ...filter, reason });
+  const why = reasonIn({ reason, purpose, caseNumber });
+  requirePlateSearch(ctx, { ...filter, ...why });
   const { timezone: zone } = ctx.app.settings.current();
   const { from, until } = resolveInterval({ startDate, endDate }, zone);
   const passes = matchesFilter(filter);
@@ -161,8 +162,8 @@ export async function* followEvents(
   };
   const { licensePlateNumber: plate } = filter;
   if (plate !== undefined) {
-    const search = { follows: true, startDate, endDate, reason, ...filter };
-    const details = { plate, ...(reason !== undefined && { reason }) };
+    const search = { follows: true, startDate, endDate, ...why, ...filter };
+    const details = { plate, ...why };
     const isFirstPage = lastEventId === undefined;
     await recordPlateSearch(ctx.app.db, ctx.actor.id, ctx.caller, { search, isFirstPage, details });
   }

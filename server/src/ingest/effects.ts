@@ -1,5 +1,7 @@
 import type { Event } from '@gantry/contract/events';
+import type { CaseServices } from '../cases/start.ts';
 import type { EventRow, StoredRow } from '../events/event-row.ts';
+import { requestCases } from '../events/reviews-store.ts';
 import { severityOfRank } from '../events/severity.ts';
 import { openIncidents } from '../incidents/open-from-events.ts';
 import type { Core } from '../platform/context.ts';
@@ -14,14 +16,16 @@ import type { WebhookServices } from '../webhooks/start.ts';
 /** The services that decide on the effects of an event. */
 export type EffectServices = Pick<Core, 'config'> &
   WatchlistServices &
+  CaseServices &
   Pick<WebhookServices, 'webhooks'> & { readonly outbox: Outbox };
 
-/** Whether storing an event has effects: an incident, an alert, or a message to a webhook. */
+/** Whether storing an event has effects: an incident, an alert, a case, or a message to a webhook. */
 export function hasEffects(parts: EffectServices, row: EventRow): boolean {
   return (
     opensIncident(parts, row) ||
     entriesFor(parts, row).length > 0 ||
     mayBeListed(parts, row) ||
+    parts.opensCase(row.violationType) ||
     concernsWebhooks(parts, row)
   );
 }
@@ -40,6 +44,12 @@ export async function applyEffects(
   const watched = rows.flatMap((row) => entriesFor(parts, row).map((entry) => ({ entry, row })));
   const listed = rows.filter((row) => mayBeListed(parts, row));
   await raiseAlerts(parts, tx, [...watched, ...(await findHits(parts.hotlists, tx, listed))]);
+  await requestCases(
+    tx,
+    rows.filter(({ violationType }) => parts.opensCase(violationType)),
+    'ARRIVAL',
+    null,
+  );
   const { webhooks } = parts;
   if (webhooks.wantsEvents()) await webhooks.enqueue(tx, rows.map(asListed).flatMap(occurrencesOf));
 }

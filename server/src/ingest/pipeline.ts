@@ -89,7 +89,7 @@ export async function ingestEvent(
       'This idempotencyKey was used for other content at the same timestamp: use a new key',
     );
   }
-  app.lastSeen.recordEvent(sensor.id, now);
+  app.lastSeen.recordEvent(sensor.id, now, eventType);
   const { timestamp } = reported;
   if (outcome === 'stored' && timestamp !== undefined && !occursTwice(timestamp, timezone)) {
     noteLag({ arrivedAt: now, lagMs: now - row.time });

@@ -1,3 +1,4 @@
+import type { LookUpReason } from '@gantry/contract/events';
 import { useSearch } from '@tanstack/react-router';
 import { useEffect, useMemo, useState } from 'react';
 import { useTranslation } from 'react-i18next';
@@ -44,7 +45,7 @@ function Events() {
 
   const filters = useEventFilters();
   const seesPlates = useSeesPlates();
-  const { pages, isHeld, reason, setReason } = useEventList(input);
+  const { pages, isHeld, why, setWhy } = useEventList(input);
   const states = useRowStates(pages.rows, pages.readAt);
   const triage = useTriage(states, open);
   const nameOf = useEventName();
@@ -61,7 +62,7 @@ function Events() {
   const newer = useNewer({
     enabled:
       sort.by === 'timestamp' && sort.order === 'desc' && pages.total !== null && !pages.isPreviousData,
-    input: reason === undefined ? input : { ...input, reason },
+    input: { ...input, ...why },
     rows: pages.rows,
     hasMore: pages.hasMore,
   });
@@ -72,17 +73,17 @@ function Events() {
       <PageHeader title={t('title')} note={note}>
         <NewerButton count={newer} onShow={() => void pages.restart()} />
         <JumpToDate input={input} onChange={change} />
-        {!isHeld && <ExportButton input={input} reason={reason} filters={filters} />}
+        {!isHeld && <ExportButton input={input} why={why} filters={filters} />}
       </PageHeader>
       <PlatesHidden />
       <FilterBar page="events" filters={filters} values={input} onChange={change} />
       {input.licensePlateNumber !== undefined && seesPlates && !isHeld && (
-        <PlateReason key={input.licensePlateNumber} reason={reason} onReason={setReason} />
+        <PlateReason key={input.licensePlateNumber} why={why} onWhy={setWhy} />
       )}
       {isOffered && BulkBar && (
         <BulkBar
           input={input}
-          reason={reason}
+          why={why}
           total={pages.total}
           selection={selection}
           states={states}
@@ -95,7 +96,7 @@ function Events() {
             <PlateQuestion
               key={input.licensePlateNumber}
               plate={input.licensePlateNumber ?? ''}
-              onAnswer={setReason}
+              onAnswer={setWhy}
             />
           ) : (
             <DataTable
@@ -189,7 +190,7 @@ const useExportDialog = later(async () => (await import('./export/export-dialog.
 
 interface ExportButtonProps {
   readonly input: EventFilters;
-  readonly reason: string | undefined;
+  readonly why: LookUpReason;
   readonly filters: readonly Filter[];
 }
 

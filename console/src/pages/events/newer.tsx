@@ -83,8 +83,8 @@ export function useNewer({ enabled, input, rows, hasMore }: NewerOptions): numbe
     isFollowed.current = true;
     const matches = message.type === 'events' && mayMatch(message.event, input);
     if (matches) matchedIn.current = list;
-    // Events that arrived before the first message were not reported by the stream.
-    if (matches || isFirst) askSoon();
+    // Events that arrived before the first message were not reported by the stream. A plate is not looked up for them.
+    if (matches || (isFirst && !isPlate)) askSoon();
   });
 
   // Without a stream, the count is polled, except for plate searches, because they are recorded.

@@ -1,24 +1,33 @@
+import type { LookUpReason } from '@gantry/contract/events';
 import { type FormEvent, useState } from 'react';
 import { useTranslation } from 'react-i18next';
+import { enteredInto } from '../../shared/form/form.ts';
 import { useKept } from '../../shared/form/use-kept.tsx';
-import { useNeedsReason } from '../../shared/service/plates.tsx';
+import {
+  PlatePurposeFields,
+  readPlateReason,
+  useNeedsReason,
+  usePurposes,
+} from '../../shared/service/plates.tsx';
 import { Button } from '../../ui/button.tsx';
 import { Field } from '../../ui/field.tsx';
 import { Icon } from '../../ui/icon.tsx';
 
 interface PlateReasonProps {
-  readonly reason: string | undefined;
-  readonly onReason: (reason: string) => void;
+  readonly why: LookUpReason;
+  readonly onWhy: (why: LookUpReason) => void;
 }
 
 /** Tells the user that plate searches are recorded, and lets them enter or change the reason. */
-export function PlateReason({ reason, onReason }: PlateReasonProps) {
-  const { t } = useTranslation('events');
-  const [text, setText] = useState(reason ?? '');
+export function PlateReason({ why, onWhy }: PlateReasonProps) {
+  const { t } = useTranslation(['events', 'session']);
+  const purpose = usePurposes().find(({ code }) => code === why.purpose);
+  const [text, setText] = useState(why.reason ?? '');
   const kept = useKept('reason for plates');
+  const reason = text.trim();
   const submit = (event: FormEvent) => {
     event.preventDefault();
-    if (text.trim()) onReason(text.trim());
+    if (reason) onWhy({ ...why, reason });
   };
   return (
     <form
@@ -28,8 +37,19 @@ export function PlateReason({ reason, onReason }: PlateReasonProps) {
     >
       <Icon name="key" className="text-muted" />
       <span className="text-muted">
-        {t(reason === undefined ? 'plateReason.recorded' : 'plateReason.withReason')}
+        {t(why.reason === undefined ? 'plateReason.recorded' : 'plateReason.withReason')}
       </span>
+      {[
+        [t('session:platePurpose'), purpose?.name],
+        [t('session:plateCase'), why.caseNumber],
+      ].map(
+        ([label, value]) =>
+          value !== undefined && (
+            <span key={label}>
+              <span className="text-muted">{label}:</span> <bdi>{value}</bdi>
+            </span>
+          ),
+      )}
       <Field
         label={t('plateReason.label')}
         name="reason"
@@ -40,7 +60,7 @@ export function PlateReason({ reason, onReason }: PlateReasonProps) {
         onChange={(event) => setText(event.target.value)}
         className="min-w-40 max-w-96 grow"
       />
-      <Button type="submit" disabled={!text.trim() || text.trim() === reason}>
+      <Button type="submit" disabled={!reason || reason === why.reason}>
         {t('plateReason.record')}
       </Button>
     </form>
@@ -52,23 +72,24 @@ const DELIBERATE_MS = 500;
 
 interface PlateQuestionProps {
   readonly plate: string;
-  /** @param reason null to search without one */
-  readonly onAnswer: (reason: string | null) => void;
+  /** @param why empty to search without a reason */
+  readonly onAnswer: (why: LookUpReason) => void;
 }
 
-/** Asks for the reason for a plate search before the search starts. */
+/** Asks why a plate is searched for before the search starts. */
 export function PlateQuestion({ plate, onAnswer }: PlateQuestionProps) {
   const { t } = useTranslation('events');
   const [text, setText] = useState('');
   const reason = text.trim();
   const needsReason = useNeedsReason();
+  const needsPurpose = usePurposes().length > 0;
   const [askedAt] = useState(() => performance.now());
-  const answer = () => onAnswer(reason || null);
+  const answer = (form: HTMLFormElement) => onAnswer(readPlateReason(enteredInto(form)));
   const kept = useKept(`reason for ${plate}`);
-  const submit = (event: FormEvent) => {
+  const submit = (event: FormEvent<HTMLFormElement>) => {
     event.preventDefault();
     // Ignores the Enter key that submitted the plate and is still held down: it was not meant for this form.
-    if (performance.now() - askedAt > DELIBERATE_MS) answer();
+    if (performance.now() - askedAt > DELIBERATE_MS) answer(event.currentTarget);
   };
   return (
     <form ref={kept.ref} onSubmit={submit} className="mx-auto flex w-full max-w-xl flex-col gap-3 px-4 py-12">
@@ -88,6 +109,7 @@ export function PlateQuestion({ plate, onAnswer }: PlateQuestionProps) {
         required={needsReason}
         autoFocus
       />
+      <PlatePurposeFields errorOf={noError} />
       <Button
         kind="primary"
         type="submit"
@@ -95,14 +117,17 @@ export function PlateQuestion({ plate, onAnswer }: PlateQuestionProps) {
         className="self-start"
         // A pointer click is accepted at once. The click that Enter triggers has `detail` 0 and is left to `submit`.
         onClick={(event) => {
-          if (event.detail === 0 || (needsReason && !reason)) return;
+          const { form } = event.currentTarget;
+          if (event.detail === 0 || !form?.checkValidity() || (needsReason && !reason)) return;
           // Otherwise the browser would submit a form that is no longer on the page.
           event.preventDefault();
-          answer();
+          answer(form);
         }}
       >
-        {t(reason || needsReason ? 'plateReason.search' : 'plateReason.without')}
+        {t(reason || needsReason || needsPurpose ? 'plateReason.search' : 'plateReason.without')}
       </Button>
     </form>
   );
 }
+
+const noError = () => undefined;

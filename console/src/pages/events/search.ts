@@ -12,6 +12,13 @@ import {
   whole,
 } from '../../shared/url/search.ts';
 
+/** The query parameters of lists by the part of a road. */
+export const corridorSearch = {
+  road: text(100),
+  fromKilometre: number(-99_999.999, 99_999.999),
+  toKilometre: number(-99_999.999, 99_999.999),
+};
+
 /** The query parameters of the events page, named like the inputs of `events.getAll`. */
 export const eventsSearch = {
   eventType: oneOf(eventTypes),
@@ -29,9 +36,7 @@ export const eventsSearch = {
   hours: numbers(0, 23),
   weekdays: numbers(0, 6),
   sensorTags: texts(40),
-  road: text(100),
-  fromKilometre: number(-99_999.999, 99_999.999),
-  toKilometre: number(-99_999.999, 99_999.999),
+  ...corridorSearch,
   plateRegion: text(6),
   minConfidence: whole(0, 100),
   lane: text(100),

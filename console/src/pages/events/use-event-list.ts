@@ -1,8 +1,7 @@
-import type { Event } from '@gantry/contract/events';
-import { useRef, useState } from 'react';
-import { useSeesPlates } from '../../shared/service/plates.tsx';
+import type { Event, LookUpReason } from '@gantry/contract/events';
+import { useRef } from 'react';
+import { useLookUp, useSeesPlates } from '../../shared/service/plates.tsx';
 import { api, service } from '../../shared/service/service.ts';
-import { useUser } from '../../shared/session/session.ts';
 import { type Pages, usePages } from '../../shared/table/pages.ts';
 import type { EventFilters } from './search.ts';
 
@@ -12,43 +11,35 @@ export interface EventList {
   readonly pages: Pages<Event>;
   /** Whether a plate search waits until the user enters a reason or chooses to search without one. */
   readonly isHeld: boolean;
-  /** The reason for the plate search, sent with every request and not stored in the URL. */
-  readonly reason: string | undefined;
-  /** @param reason null to search without one */
-  readonly setReason: (reason: string | null) => void;
+  /** Why a plate is searched for, sent with every request and not stored in the URL. Empty without a reason. */
+  readonly why: LookUpReason;
+  readonly setWhy: (why: LookUpReason) => void;
 }
 
-/** The reasons entered in this tab, by user and plate; null if the user chose to search without one. */
-const answers = new Map<string, string | null>();
+const NO_REASON: LookUpReason = {};
 
 /** The events that match the filters. A plate search is recorded, so the user is asked for a reason first. */
 export function useEventList(input: EventFilters): EventList {
   const plate = input.licensePlateNumber;
-  const [, setAnswered] = useState(0);
-  const key = `${useUser().id} ${plate}`;
+  const lookUp = useLookUp(plate);
   // Without permission to see plates, the service refuses the search whatever the reason, so the user is not asked.
   const seesPlates = useSeesPlates();
-  const answer = plate === undefined || !seesPlates ? null : answers.get(key);
-  const reason = answer ?? undefined;
-  const latest = useRef(reason);
-  latest.current = reason;
+  const answer = plate === undefined || !seesPlates ? NO_REASON : lookUp.why;
+  const why = answer ?? NO_REASON;
+  const latest = useRef(why);
+  latest.current = why;
   const isHeld = answer === undefined;
   const pages = usePages({
     queryKey: service.events.getAll.queryKey(input),
-    load: (page, signal) =>
-      api.events.getAll.query(
-        { ...input, ...page, ...(latest.current && { reason: latest.current }) },
-        { signal },
-      ),
+    load: (page, signal) => api.events.getAll.query({ ...input, ...page, ...latest.current }, { signal }),
     rows: 'events',
     keyOf: keyOfEvent,
     enabled: !isHeld,
   });
-  const setReason = (text: string | null) => {
-    answers.set(key, text);
-    latest.current = text ?? undefined;
-    setAnswered((n) => n + 1);
+  const setWhy = (given: LookUpReason) => {
+    latest.current = given;
+    lookUp.give(given);
     if (!isHeld) void pages.restart();
   };
-  return { pages, isHeld, reason, setReason };
+  return { pages, isHeld, why, setWhy };
 }

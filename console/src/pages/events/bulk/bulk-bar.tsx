@@ -1,3 +1,4 @@
+import type { LookUpReason } from '@gantry/contract/events';
 import { useState } from 'react';
 import { useTranslation } from 'react-i18next';
 import { useMay } from '../../../shared/session/session.ts';
@@ -12,7 +13,7 @@ import { type BulkTarget, useBulk } from './use-bulk.ts';
 
 interface BulkBarProps {
   readonly input: EventFilters;
-  readonly reason: string | undefined;
+  readonly why: LookUpReason;
   readonly total: number | null;
   readonly selection: { readonly selected: ReadonlySet<string>; readonly clear: () => void };
   readonly states: RowStates;
@@ -21,7 +22,7 @@ interface BulkBarProps {
 }
 
 /** The commands for all selected or all matching events. It stays at the top while the list is scrolled. */
-export function BulkBar({ input, reason, total, selection, states, onDone }: BulkBarProps) {
+export function BulkBar({ input, why, total, selection, states, onDone }: BulkBarProps) {
   const { t, i18n } = useTranslation('events');
   const mayDecide = useMay('manageIncidents');
   const mayDelete = useMay('deleteEvents');
@@ -36,7 +37,7 @@ export function BulkBar({ input, reason, total, selection, states, onDone }: Bul
   if (count === 0 && !bulk.run) return null;
   const n = (value: number) => value.toLocaleString(i18n.language);
   const chooseAll = async () => {
-    const ids = await bulk.collect(input, reason);
+    const ids = await bulk.collect(input, why);
     if (ids) setChosen({ target: { ids, isSeen: false }, beside: selected });
   };
   const leave = () => {

@@ -1,3 +1,4 @@
+import type { LookUpReason } from '@gantry/contract/events';
 import { useRef, useState } from 'react';
 import { useTranslation } from 'react-i18next';
 import { useNotices } from '../../../shared/notices/notices.tsx';
@@ -163,15 +164,12 @@ function useRun() {
   };
 
   /** Reads the ids of all matching events. @returns null if it was cancelled, or if it failed, which the bar shows */
-  const collect = async (
-    filters: EventFilters,
-    reason: string | undefined,
-  ): Promise<readonly string[] | null> => {
+  const collect = async (filters: EventFilters, why: LookUpReason): Promise<readonly string[] | null> => {
     stop.current = new AbortController();
     const { signal } = stop.current;
     setRun({ ...BEGINNING, action: 'collect', retry: () => undefined });
     try {
-      const ids = await idsOf(filters, reason, signal);
+      const ids = await idsOf(filters, why, signal);
       setRun(null);
       return signal.aborted ? null : ids;
     } catch (error) {
@@ -183,13 +181,13 @@ function useRun() {
   return { run, show, collect, cancel: () => stop.current.abort(), forget: () => setRun(null) };
 }
 
-function idsOf(filters: EventFilters, reason: string | undefined, signal: AbortSignal): Promise<string[]> {
+function idsOf(filters: EventFilters, why: LookUpReason, signal: AbortSignal): Promise<string[]> {
   // Without an end date, events that arrive from now on are excluded. The oldest come first: otherwise new events would
   // shift the pages.
   const endDate = filters.endDate ?? new Date().toISOString();
   const input = { ...filters, endDate, sortBy: 'timestamp', sortOrder: 'asc' } as const;
   const load = async (skip: number) => {
-    const question = { ...input, ...(reason && { reason }), skip, take: PAGE };
+    const question = { ...input, ...why, skip, take: PAGE };
     const { events, total } = await api.events.getAll.query(question, { signal });
     return { ids: events.map(({ id }) => id), total };
   };

@@ -3,9 +3,11 @@ import { type QueryClient, useQuery } from '@tanstack/react-query';
 import { Link } from '@tanstack/react-router';
 import { useMemo } from 'react';
 import { useTranslation } from 'react-i18next';
-import { PlaceMap } from '../../../shared/map/map.tsx';
 import { service } from '../../../shared/service/service.ts';
+import { later } from '../../../ui/load-code.ts';
 import { Fact, Facts } from './section.tsx';
+
+const usePlaceMap = later(async () => (await import('../../../shared/map/map.tsx')).PlaceMap);
 
 const READ_ONCE = { staleTime: 300_000, retry: false } as const;
 const sensorOf = (id: string) => ({ ...service.sensors.getById.queryOptions({ id }), ...READ_ONCE });
@@ -73,6 +75,7 @@ interface EventMapProps {
 /** The position of the event, as coordinates and on a map. */
 function EventMap({ latitude, longitude }: EventMapProps) {
   const { t } = useTranslation('events');
+  const PlaceMap = usePlaceMap(true);
   const label = t('fields.location');
   const points = useMemo(
     () => [{ id: 'event', label, latitude, longitude, look: { rank: 2, mark: '', text: label } as const }],
@@ -88,13 +91,15 @@ function EventMap({ latitude, longitude }: EventMapProps) {
         </Fact>
       </Facts>
       <div className="h-44 overflow-hidden rounded-md border">
-        <PlaceMap
-          label={label}
-          points={points}
-          selectedId="event"
-          onSelect={() => undefined}
-          fit="selected"
-        />
+        {PlaceMap && (
+          <PlaceMap
+            label={label}
+            points={points}
+            selectedId="event"
+            onSelect={() => undefined}
+            fit="selected"
+          />
+        )}
       </div>
     </>
   );

@@ -1,3 +1,4 @@
+import type { LookUpReason } from '@gantry/contract/events';
 import type { Report, ReportFormat } from '@gantry/contract/reports';
 import { reportFormats } from '@gantry/contract/values';
 import { useMutation, useQuery } from '@tanstack/react-query';
@@ -19,17 +20,17 @@ import type { EventFilters } from '../search.ts';
 
 interface ExportDialogProps {
   readonly input: EventFilters;
-  readonly reason: string | undefined;
+  readonly why: LookUpReason;
   readonly filters: readonly Filter[];
   readonly onClose: () => void;
 }
 
 /** Shows exactly what will be exported, generates the file and downloads it. */
-export function ExportDialog({ input, reason, filters, onClose }: ExportDialogProps) {
+export function ExportDialog({ input, why, filters, onClose }: ExportDialogProps) {
   const { t, i18n } = useTranslation('events');
   const [format, setFormat] = useState<ReportFormat>('CSV');
-  const scope = useExportScope({ input, reason });
-  const { generate, report, save, done, reset, leave } = useExport({ input, reason });
+  const scope = useExportScope({ input, why });
+  const { generate, report, save, done, reset, leave } = useExport({ input, why });
   const failed = report.data?.status === 'FAILED' ? new Error(report.data.error ?? '') : null;
   const error = scope.error ?? generate.error ?? report.error ?? save.error ?? failed;
   const isUnderWay = generate.isPending || (generate.isSuccess && !done && !failed && !report.error);
@@ -151,7 +152,7 @@ interface ExportScope {
 
 interface ExportOptions {
   readonly input: EventFilters;
-  readonly reason: string | undefined;
+  readonly why: LookUpReason;
 }
 
 const POLL_MS = 700;
@@ -160,14 +161,14 @@ const POLL_MS = 700;
  * Loads the range and the number of rows of an export. A report needs a range: by default, it is from the oldest
  * matching event until the time at which the dialog was opened.
  */
-function useExportScope({ input, reason }: ExportOptions) {
+function useExportScope({ input, why }: ExportOptions) {
   const { sortBy: _by, sortOrder: _order, ...filters } = input;
   const [openedAt] = useState(() => new Date().toISOString());
   const endDate = input.endDate ?? openedAt;
   return useQuery({
     queryKey: [...service.events.getAll.queryKey(input), 'export', openedAt],
     queryFn: async (): Promise<ExportScope> => {
-      const question = { ...filters, endDate, ...(reason && { reason }), take: 1, sortOrder: 'asc' as const };
+      const question = { ...filters, endDate, ...why, take: 1, sortOrder: 'asc' as const };
       const { events, total } = await api.events.getAll.query(question);
       const startDate = input.startDate ?? events[0]?.timestamp.toISOString() ?? endDate;
       return { startDate, endDate, total };
@@ -178,7 +179,7 @@ function useExportScope({ input, reason }: ExportOptions) {
 }
 
 /** Generates the report, polls its progress, and saves its file. */
-function useExport({ input, reason }: ExportOptions) {
+function useExport({ input, why }: ExportOptions) {
   const [id, setId] = useState<string | null>(null);
   const isLeft = useRef(false);
   const generate = useMutation({
@@ -191,7 +192,7 @@ function useExport({ input, reason }: ExportOptions) {
         startDate,
         endDate,
         filters,
-        ...(reason && { reason }),
+        ...why,
       });
     },
     onSuccess: (made) => (isLeft.current ? cancel(made.id) : setId(made.id)),

@@ -6,6 +6,7 @@ import { useQueryClient } from '@tanstack/react-query';
 import { useRouter } from '@tanstack/react-router';
 import { useState } from 'react';
 import { useTranslation } from 'react-i18next';
+import { OpenCase } from '../../../shared/cases/open-case.tsx';
 import { useForm } from '../../../shared/form/form.ts';
 import { FormDialog } from '../../../shared/form/form-dialog.tsx';
 import { useHasFeature } from '../../../shared/service/features.ts';
@@ -61,6 +62,7 @@ export function TriageBar({ event, onDecide, onArchive, onIncident }: TriageBarP
         {hasIncidents && (
           <Command icon="incident" keyName="i" onClick={incident} label={t('commands.incident')} />
         )}
+        <OpenCase about={{ eventId: event.id }} />
       </div>
       <ReviewMark event={event} />
       {asks === 'reason' && (
