@@ -148,9 +148,13 @@ export function idempotencyKeyOf(
   return `${connectionId}:${hash('sha256', key)}`;
 }
 
+/** What nobody sees of a text, and what changes the order of its characters on a screen. */
+const INVISIBLE = /[\p{Cc}\p{Cf}]/gu;
+
 function fitting(event: ObservedEvent): ObservedEvent {
-  const plate = event.licensePlateNumber;
-  if (plate && [...plate].length > MAX.plate) return fitting(withoutPlate(event));
+  const plate = event.licensePlateNumber?.replaceAll(INVISIBLE, '');
+  if (event.licensePlateNumber && (!plate?.trim() || [...plate].length > MAX.plate))
+    return fitting(withoutPlate(event));
   const { vehicleSpeed, location } = event;
   return {
     ...withoutUnfit(event),
@@ -186,7 +190,7 @@ function withoutUnfit(event: ObservedEvent): ObservedEvent {
 function fittingMetadata(metadata: Readonly<Record<string, unknown>>): Record<string, unknown> {
   const { raw: body, ...rest } = metadata;
   const raw = typeof body === 'object' && body !== null ? fittingBody(body) : fittingBodyOf(body);
-  const given = Object.entries(measure(rest).isStorable ? rest : (withStorableTexts(rest) as object));
+  const given = Object.entries(measure(rest).isStorable ? rest : (withStorableValues(rest) as object));
   return Object.fromEntries(
     [...given, ['raw', raw]].filter(([, value]) => value !== null && value !== undefined),
   );
@@ -199,7 +203,7 @@ function fittingBodyOf(body: unknown): unknown {
   const { least, most, isStorable } = measure(body, RAW_MAX);
   // Only a body of which that is in doubt is written as JSON to find its length.
   const isLong = least > RAW_MAX || (most > RAW_MAX && JSON.stringify(body).length > RAW_MAX);
-  return isLong ? null : isStorable ? (body ?? null) : withStorableTexts(body);
+  return isLong ? null : isStorable ? (body ?? null) : withStorableValues(body);
 }
 
 /** A bound of the length of a number in JSON, and of an escaped character. */
@@ -207,7 +211,7 @@ const MAX_NUMBER = 25;
 const MAX_ESCAPE = 6;
 
 /**
- * The least and the most length of the JSON of a value, and whether PostgreSQL can store its texts.
+ * The least and the most length of the JSON of a value, and whether PostgreSQL can store its texts and numbers.
  * @param enough the length at which it stops
  */
 function measure(value: unknown, enough = Number.POSITIVE_INFINITY) {
@@ -224,6 +228,7 @@ function measure(value: unknown, enough = Number.POSITIVE_INFINITY) {
     }
     found.least++;
     found.most += MAX_NUMBER;
+    found.isStorable &&= !isInfinite(each);
     if (typeof each !== 'object' || each === null) return;
     if (Array.isArray(each)) {
       for (const item of each) if (found.least <= enough) add(item);
@@ -251,15 +256,21 @@ function cut(text: string | null | undefined, max: number): string | null {
 }
 
 /** The text without what PostgreSQL cannot store: NUL characters and unpaired surrogates. */
-function storable(text: string): string {
+export function storable(text: string): string {
   return text.replaceAll('\0', '').toWellFormed();
 }
 
-function withStorableTexts(value: unknown): unknown {
+function withStorableValues(value: unknown): unknown {
   if (typeof value === 'string') return storable(value);
+  if (isInfinite(value)) return null;
   if (typeof value !== 'object' || value === null) return value;
-  if (Array.isArray(value)) return value.map(withStorableTexts);
+  if (Array.isArray(value)) return value.map(withStorableValues);
   return Object.fromEntries(
-    Object.entries(value).map(([name, each]) => [storable(name), withStorableTexts(each)]),
+    Object.entries(value).map(([name, each]) => [storable(name), withStorableValues(each)]),
   );
+}
+
+/** Whether a value is a number that JSON cannot express, although JSON can contain it: `1e999`. */
+function isInfinite(value: unknown): boolean {
+  return typeof value === 'number' && !Number.isFinite(value);
 }

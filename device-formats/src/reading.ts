@@ -1,4 +1,5 @@
 import { hash } from 'node:crypto';
+import { storable } from './compose.ts';
 import { type ObservedPeriod, type Reading, type Report, without } from './format.ts';
 import type { DeviceMessage } from './message.ts';
 import { countsRead, joinedPeriods } from './periods.ts';
@@ -86,6 +87,6 @@ const MAX_LENGTH = 200;
  * because a device sends long file names for example, is replaced by its hash.
  */
 export function reportKey(...parts: readonly (string | number | null | undefined)[]): string {
-  const key = parts.map((part) => part ?? '').join('|');
+  const key = storable(parts.map((part) => part ?? '').join('|'));
   return key.length <= MAX_LENGTH ? key : hash('sha256', key);
 }

@@ -1,3 +1,4 @@
+import { isStorableText } from '@gantry/contract/text';
 import { knownText, nameOnly } from './fields.ts';
 import type { ObservedEvent } from './format.ts';
 import { namesOf, remembered, textOf } from './json-values.ts';
@@ -96,7 +97,9 @@ export function withValues(entries: Readonly<Record<string, unknown>>): Record<s
 /** The addresses among the values: of images of the message, and of images elsewhere (http, https). */
 export function imageUrls(...values: readonly unknown[]): string[] {
   return values.flatMap((value) =>
-    typeof value === 'string' && /^(?:\/images\/|https?:\/\/)\S+$/.test(value) ? [value] : [],
+    typeof value === 'string' && /^(?:\/images\/|https?:\/\/)\S+$/.test(value) && isStorableText(value)
+      ? [value]
+      : [],
   );
 }
 

@@ -86,6 +86,12 @@ describe('the event of a report', () => {
     });
   });
 
+  it('has a plate as it is seen, without characters that nobody sees', () => {
+    expect(eventOf({ licensePlateNumber: '\u202eAB\u200b 12\u00013' }).licensePlateNumber).toBe('AB 123');
+    expect(eventOf({ licensePlateNumber: 'طهران ۱۲' }).licensePlateNumber).toBe('طهران ۱۲');
+    expect(eventOf({ licensePlateNumber: '\u200e \u0007' }).licensePlateNumber).toBeNull();
+  });
+
   it('does not contain a body of several megabytes', () => {
     expect(eventOf({ metadata: { vendor: 'x', raw: 'x'.repeat(300_000) } }).metadata).not.toHaveProperty(
       'raw',

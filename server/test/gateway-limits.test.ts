@@ -153,7 +153,7 @@ it('messages whose processing takes longer than their lease, and those that wait
   for (const body of sentTwice) {
     await slow.fetch(pathOf(made.url), { method: 'POST', body: JSON.stringify(body) });
   }
-  await new Promise((resolve) => setTimeout(resolve, 4_000));
+  await new Promise((resolve) => setTimeout(resolve, 2_500));
   await lock.query('ROLLBACK');
   lock.release();
   await processed(slow, made.id, sent.length);

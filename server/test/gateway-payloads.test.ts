@@ -72,3 +72,28 @@ describe('every payload of a real device', () => {
     },
   );
 });
+
+describe('a value that no device should send', () => {
+  const iso = '2026-03-01T10:00:00Z';
+  it.each([
+    ['axis-lpv', 'HELD', { plateUTF8: 'B AB 1', carID: '7', carState: '__proto__', capture_timestamp: iso }],
+    [
+      'huawei',
+      'STORED',
+      { stream_id: '1', event_type: 'constructor', vehicles: [{ license_plate_id: 'B AB 1' }] },
+    ],
+    ['huawei', 'STORED', '{"stream_id":"1","vehicles":[{"license_plate_id":"B AB 1","score":1e999}]}'],
+    [
+      'fiware',
+      'STORED',
+      { id: '1', type: 'Alert', subCategory: 'constructor', category: 'traffic', dateIssued: iso },
+    ],
+    ['fiware', 'STORED', { id: '1', type: 'RoadAccident', severity: '__proto__', accidentDate: iso }],
+  ])('%s: leaves the rest of the message readable (%s, %j)', async (format, status, message) => {
+    const made = await connect(gantry, format);
+    const body = typeof message === 'string' ? message : JSON.stringify(message);
+    await gantry.fetch(pathOf(made.url), { method: 'POST', body });
+    const [stored] = await processed(gantry, made.id);
+    expect([stored?.status, stored?.reason]).toEqual([status, null]);
+  });
+});

@@ -55,6 +55,24 @@ describe('several reports about one vehicle', () => {
     expect(await gantry.count('events')).toBe(before + 1);
   });
 
+  it.each([
+    ['NUL', '\0'],
+    ['an unpaired surrogate', '\ud800'],
+  ])('become one event when the id of the vehicle contains %s', async (_, char) => {
+    const made = await connect(gantry, 'axis-lpv');
+    const carID = `${randomUUID()}${char}`;
+    for (const state of ['new', 'lost']) {
+      const sent = { ...car(state, 'B AB 1', carID), lpImage: `https://example.org/${char}.jpg` };
+      await sendJson(gantry, pathOf(made.url), sent);
+    }
+    const messages = await eventually(
+      () => processed(gantry, made.id, 2),
+      (all) => all.every(({ status }) => status !== 'HELD'),
+    );
+    expect(messages.map(({ status }) => status)).toEqual(['STORED', 'STORED']);
+    expect(new Set(messages.flatMap(({ eventIds }) => eventIds)).size).toBe(1);
+  });
+
   it('become one event with the plate that was read with enough confidence', async () => {
     const made = await connect(gantry, 'axis-lpv', { options: { minConfidence: 0.8 } });
     const [clear, unclear] = [randomUUID(), randomUUID()];

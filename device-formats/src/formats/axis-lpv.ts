@@ -26,7 +26,12 @@ const WAIT_SECONDS = 20;
 const OVERLAP_MS = 5 * MINUTE_MS;
 
 /** How final the plate is in each state: it may change until the car is lost. */
-const RANK: Readonly<Record<string, number>> = { new: 1, update: 2, updated: 2, lost: 3 };
+const RANK: ReadonlyMap<string, number> = new Map([
+  ['new', 1],
+  ['update', 2],
+  ['updated', 2],
+  ['lost', 3],
+]);
 const WITH_PLATE = 10;
 
 const APPLICATIONS = 'axis/+/event/tns:axis/CameraApplicationPlatform';
@@ -161,7 +166,7 @@ function passageOf({ device, carId, state, plate, at }: Sighting): PartOfPassage
   const idIn = (each: number): string => reportKey(device[0], carId, each);
   return {
     id: idIn(hour),
-    quality: (RANK[state] ?? 0) + (plate === null ? 0 : WITH_PLATE),
+    quality: (RANK.get(state) ?? 0) + (plate === null ? 0 : WITH_PLATE),
     isLast: state === 'lost',
     waitSeconds: WAIT_SECONDS,
     ...(at % HOUR_MS < OVERLAP_MS && { joins: [idIn(hour - 1)] }),

@@ -22,14 +22,14 @@ const INCIDENTS: readonly (readonly [RegExp, IncidentType])[] = [
 /** The obstructing vehicles that are broken down. Others, such as convoys and the vehicles of road works, are not. */
 const BROKEN_DOWN = /^(?:brokenDown|abandonedVehicle|damagedVehicle|vehicleInDifficulty)/i;
 
-const SEVERITIES: Readonly<Record<string, ObservedEvent['severity']>> = {
-  highest: 'CRITICAL',
-  high: 'HIGH',
-  medium: 'MEDIUM',
-  low: 'LOW',
-  lowest: 'LOW',
-  none: 'LOW',
-};
+const SEVERITIES: ReadonlyMap<string, NonNullable<ObservedEvent['severity']>> = new Map([
+  ['highest', 'CRITICAL'],
+  ['high', 'HIGH'],
+  ['medium', 'MEDIUM'],
+  ['low', 'LOW'],
+  ['lowest', 'LOW'],
+  ['none', 'LOW'],
+]);
 
 /** How the names of fields end that contain the kind of an accident, obstruction, work or measure. */
 const KIND = /(?:Type|Cause|Service)$/;
@@ -171,14 +171,14 @@ function severityIn({ fields, situation, causing }: SituationRecord) {
   const words = [fields.severity, situation.overallSeverity, causing.severity]
     .map(wordOf)
     .filter((each) => each !== null);
-  const isKnown = (each: string): boolean => SEVERITIES[each.toLowerCase()] !== undefined;
+  const isKnown = (each: string): boolean => SEVERITIES.has(each.toLowerCase());
   const word = words.find(isKnown) ?? words[0] ?? null;
-  const severity = SEVERITIES[word?.toLowerCase() ?? ''];
+  const severity = SEVERITIES.get(word?.toLowerCase() ?? '');
   const strange = words.find((each) => !isKnown(each))?.slice(0, 50);
   const warning =
     strange === undefined
       ? null
-      : `The severity ${strange} is none of ${Object.keys(SEVERITIES).join(', ')}, so ${severity ?? USUAL_SEVERITY} is used`;
+      : `The severity ${strange} is none of ${[...SEVERITIES.keys()].join(', ')}, so ${severity ?? USUAL_SEVERITY} is used`;
   return { severity: severity ?? USUAL_SEVERITY, word, warning } as const;
 }
 

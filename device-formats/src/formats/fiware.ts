@@ -2,7 +2,14 @@ import type { IncidentType } from '@gantry/contract/incidents';
 import { basicClassOf } from '@gantry/contract/vehicle-classes';
 import { isoTime, reportedTime } from '../device-time.ts';
 import { nameOnly } from '../fields.ts';
-import { type ConnectionValues, type Format, type ReadingContext, type Report, without } from '../format.ts';
+import {
+  type ConnectionValues,
+  type Format,
+  type ObservedEvent,
+  type ReadingContext,
+  type Report,
+  without,
+} from '../format.ts';
 import { arrayOf, namesOf, objectOf, textOf } from '../json-values.ts';
 import { type Confidence, confidenceOf, kindOf, measured, numberOf, plateOf, speedOf } from '../observed.ts';
 import { directionOf, laneOf, passageFieldsOf } from '../passage.ts';
@@ -31,29 +38,34 @@ const TIMES = [
 ];
 
 /** The units of speed in km/h, by their codes (UN/CEFACT). */
-const KM_PER_HOUR: Readonly<Record<string, number>> = { KMH: 1, KNT: 1.852, MTS: 3.6, HM: 1.609344 };
+const KM_PER_HOUR: ReadonlyMap<string, number> = new Map([
+  ['KMH', 1],
+  ['KNT', 1.852],
+  ['MTS', 3.6],
+  ['HM', 1.609344],
+]);
 
 /** The code of the unit percent (UN/CEFACT). */
 const PERCENT = 'P1';
 
 /** The type of incident for each `subCategory` of the model Alert. */
-const ALERTS: Readonly<Record<string, IncidentType>> = {
-  caraccident: 'COLLISION',
-  carstopped: 'BREAKDOWN',
-  carwrongdirection: 'WRONG_WAY_DRIVER',
-  trafficjam: 'CONGESTION',
-  roadworks: 'ROADWORKS',
-  roadclosed: 'OBSTRUCTION',
-  hazardonroad: 'OBSTRUCTION',
-  injuredbiker: 'COLLISION',
-};
-const SEVERITIES = {
-  informational: 'LOW',
-  low: 'LOW',
-  medium: 'MEDIUM',
-  high: 'HIGH',
-  critical: 'CRITICAL',
-} as const;
+const ALERTS: ReadonlyMap<string, IncidentType> = new Map([
+  ['caraccident', 'COLLISION'],
+  ['carstopped', 'BREAKDOWN'],
+  ['carwrongdirection', 'WRONG_WAY_DRIVER'],
+  ['trafficjam', 'CONGESTION'],
+  ['roadworks', 'ROADWORKS'],
+  ['roadclosed', 'OBSTRUCTION'],
+  ['hazardonroad', 'OBSTRUCTION'],
+  ['injuredbiker', 'COLLISION'],
+]);
+const SEVERITIES: ReadonlyMap<string, NonNullable<ObservedEvent['severity']>> = new Map([
+  ['informational', 'LOW'],
+  ['low', 'LOW'],
+  ['medium', 'MEDIUM'],
+  ['high', 'HIGH'],
+  ['critical', 'CRITICAL'],
+]);
 
 /**
  * Entities of a context broker, in notifications of NGSI-v2 and NGSI-LD or bare, in the representations normalized, concise
@@ -161,7 +173,7 @@ function incidentTypeOf({ type, values }: Entity): IncidentType | null {
   if (/^Road-?Works?$/i.test(type)) return 'ROADWORKS';
   if (type !== 'Alert') return null;
   const kind = textOf(values.subCategory)?.toLowerCase() ?? '';
-  return ALERTS[kind] ?? (textOf(values.category)?.toLowerCase() === 'traffic' ? 'OTHER' : null);
+  return ALERTS.get(kind) ?? (textOf(values.category)?.toLowerCase() === 'traffic' ? 'OTHER' : null);
 }
 
 function vehicleOf(entity: Entity, plate: string | null, context: ReadingContext): Report {
@@ -226,7 +238,7 @@ function nameIn(value: unknown, key: string): string | null {
 
 function incidentOf(entity: Entity, incidentType: IncidentType, context: ReadingContext): Report {
   const { values } = entity;
-  const rank = textOf(values.severity)?.toLowerCase() as keyof typeof SEVERITIES;
+  const rank = textOf(values.severity)?.toLowerCase() ?? '';
   const isFatal = has(
     values,
     'numPassengersDead',
@@ -235,7 +247,7 @@ function incidentOf(entity: Entity, incidentType: IncidentType, context: Reading
     'totalDeadPeopleWithin30Days',
   );
   const isInjured = has(values, 'totalInjured', 'numPassengersInjured', 'numPedestrianInjured');
-  const severity = SEVERITIES[rank] ?? (isFatal ? 'CRITICAL' : isInjured ? 'HIGH' : 'MEDIUM');
+  const severity = SEVERITIES.get(rank) ?? (isFatal ? 'CRITICAL' : isInjured ? 'HIGH' : 'MEDIUM');
   return {
     ...originOf(entity, context),
     event: {
@@ -299,7 +311,7 @@ function commonOf(entity: Entity, more: Readonly<Record<string, unknown>>) {
 function speedIn(entity: Entity, names: readonly string[], { options }: ReadingContext): number | null {
   const name = names.find((each) => numberOf(entity.values[each]) !== null);
   if (name === undefined) return null;
-  const factor = KM_PER_HOUR[entity.units[name] ?? ''];
+  const factor = KM_PER_HOUR.get(entity.units[name] ?? '');
   const value = entity.values[name];
   return factor === undefined ? speedOf(value, options.speedUnit) : speedOf((numberOf(value) ?? 0) * factor);
 }

@@ -19,11 +19,11 @@ import { vehicleEvent } from '../vehicle-event.ts';
 import { violationIn, violationNamed } from '../violation-names.ts';
 
 /** What the numbers in `event_type` mean; 75008 is a vehicle without a violation. */
-const VIOLATIONS: Readonly<Record<string, string>> = {
-  '75012': 'SPEEDING',
-  '75009': 'WRONG_WAY',
-  '74240': 'ILLEGAL_PARKING',
-};
+const VIOLATIONS: ReadonlyMap<string, string> = new Map([
+  ['75012', 'SPEEDING'],
+  ['75009', 'WRONG_WAY'],
+  ['74240', 'ILLEGAL_PARKING'],
+]);
 
 /** Huawei's video analysis (VIAS): messages to a webhook, with the vehicles of one image. */
 export const huawei: Format = {
@@ -84,9 +84,7 @@ function vehiclesIn(message: unknown): readonly unknown[] {
     ['license_plate_id', 'license_plate', 'vehicle_type'].some((name) => fieldAt(object, name) !== undefined),
   );
   if (found.length > 0) return itemsOf(found);
-  return VIOLATIONS[eventTypeOf(message, null) ?? ''] === undefined
-    ? []
-    : [fieldAt(message, 'data') ?? message];
+  return VIOLATIONS.has(eventTypeOf(message, null) ?? '') ? [fieldAt(message, 'data') ?? message] : [];
 }
 
 function eventTypeOf(message: unknown, vehicle: unknown): string | null {
@@ -119,7 +117,7 @@ function reportOf(
     ...reportedTime(zone, ['timestamp', time]),
     event: vehicleEvent({
       plate,
-      violation: VIOLATIONS[type ?? ''] ?? (named && violationNamed(named)),
+      violation: VIOLATIONS.get(type ?? '') ?? (named && violationNamed(named)),
       speed: speedOf(fieldText(vehicle, 'speed', 'vehicle_speed'), options.speedUnit),
       speedLimit: speedOf(find('speed_limit'), options.speedUnit),
       vehicleType: isCode ? null : vehicleType,

@@ -17,16 +17,16 @@ interface Sample {
 }
 
 /** The units that the radar names, in km/h. */
-const UNITS: Readonly<Record<string, number>> = {
-  mps: 3.6,
-  'm/s': 3.6,
-  mph: 1.609344,
-  kmph: 1,
-  kph: 1,
-  'km/h': 1,
-  fps: 1.09728,
-  cmps: 0.036,
-};
+const UNITS: ReadonlyMap<string, number> = new Map([
+  ['mps', 3.6],
+  ['m/s', 3.6],
+  ['mph', 1.609344],
+  ['kmph', 1],
+  ['kph', 1],
+  ['km/h', 1],
+  ['fps', 1.09728],
+  ['cmps', 0.036],
+]);
 
 /** Samples further apart belong to different vehicles, in milliseconds. */
 const GAP_MS = 2_000;
@@ -85,7 +85,7 @@ function sampleOfFrame(frame: string, { options }: ReadingContext): Sample | nul
   const named = /^"?([a-z/]+)"?\s*,\s*"?([+-]?\d+(?:\.\d+)?)"?/i.exec(frame);
   const bare = /^([+-]?\d+(?:\.\d+)?)$/.exec(frame);
   const value = named?.[2] ?? bare?.[1];
-  if (value === undefined || (named && UNITS[named[1]?.toLowerCase() ?? ''] === undefined)) return null;
+  if (value === undefined || (named && !UNITS.has(named[1]?.toLowerCase() ?? ''))) return null;
   return { ...speedWith(numberOf(value), named?.[1], options.speedUnit), raw: frame, time: null };
 }
 
@@ -192,7 +192,7 @@ function reportOfRun(run: readonly Sample[], zone: Zone): Report {
 
 /** A speed whose sign is the direction: the radar reports approaching objects as positive. */
 function speedWith(value: number | null, unit: string | null | undefined, usual: 'km/h' | 'mph' | undefined) {
-  const factor = UNITS[unit?.toLowerCase() ?? ''] ?? UNITS[usual ?? 'mps'] ?? 1;
+  const factor = UNITS.get(unit?.toLowerCase() ?? '') ?? UNITS.get(usual ?? 'mps') ?? 1;
   return {
     speed: value === null ? null : speedOf(Math.abs(value) * factor),
     direction:

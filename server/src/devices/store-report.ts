@@ -1,4 +1,5 @@
 import { MINUTE_MS } from '@gantry/contract/durations';
+import type { EventType } from '@gantry/contract/events';
 import { composeEvent, idempotencyKeyOf } from '@gantry/device-formats/compose';
 import type { Report } from '@gantry/device-formats/format';
 import { keyedEventId } from '../events/id.ts';
@@ -41,7 +42,7 @@ export async function storeReport(app: GatewayApp, dated: DatedReport): Promise<
   if (!sensor) return { kind: 'unknownDevice', note: `The sensor ${dated.sensorId} no longer exists` };
   const known = await findKnown(app, dated);
   if (known !== null) {
-    app.lastSeen.recordEvent(sensor.id, dated.arrivedAt);
+    app.lastSeen.recordEvent(sensor.id, dated.arrivedAt, dated.report.event.eventType);
     app.metrics.events.inc({ outcome: 'duplicate' });
     return { kind: 'duplicate', eventId: known, note: dated.note };
   }
@@ -50,7 +51,7 @@ export async function storeReport(app: GatewayApp, dated: DatedReport): Promise<
   const images = hashesOfServed(composed.event.images);
   try {
     const { eventId, outcome } = await storeReported({ app, sensor }, composed.event, images);
-    noteArrival(app, sensor.id, dated, outcome === 'stored');
+    noteArrival(app, sensor.id, dated, { eventType: composed.event.eventType, isNew: outcome === 'stored' });
     return { kind: outcome === 'stored' ? 'stored' : 'duplicate', eventId, note: dated.note };
   } catch (error) {
     if (error instanceof AppError && error.kind === 'badRequest')
@@ -75,13 +76,24 @@ export async function storeReportWith(
   if (!sensor || 'refusal' in composed || hashesOfServed(composed.event.images).length > 0) return null;
   const { eventId, outcome } = await storeReported({ app, sensor }, composed.event, [], companionOf);
   if (outcome !== 'stored') return null;
-  noteArrival(app, sensor.id, dated, true);
+  noteArrival(app, sensor.id, dated, { eventType: composed.event.eventType, isNew: true });
   return eventId;
 }
 
-function noteArrival(app: GatewayApp, sensorId: string, dated: DatedReport, isNew: boolean): void {
+interface Arrival {
+  readonly eventType: EventType;
+  /** Whether its event was stored only now. */
+  readonly isNew: boolean;
+}
+
+function noteArrival(
+  app: GatewayApp,
+  sensorId: string,
+  dated: DatedReport,
+  { eventType, isNew }: Arrival,
+): void {
   // The time at which a buffer received the message, if one kept it: its arrival here is not a liveness signal of the sensor.
-  app.lastSeen.recordEvent(sensorId, dated.arrivedAt);
+  app.lastSeen.recordEvent(sensorId, dated.arrivedAt, eventType);
   if (isNew) noteClock(app, sensorId, dated);
 }
 
