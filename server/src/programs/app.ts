@@ -6,24 +6,29 @@ import type { Logger } from 'pino';
 import { createFirstAdministrator, type FirstAdministrator } from '../accounts/first-administrator.ts';
 import type { PasswordCost } from '../accounts/passwords.ts';
 import { startAuth } from '../accounts/start.ts';
+import { startLooks } from '../activity/looks.ts';
 import type { Announce } from '../alarms/rounds.ts';
 import { acknowledgeGroup } from '../alarms/service.ts';
 import { startAlarms } from '../alarms/start.ts';
 import type { AppContext } from '../api/context.ts';
 import { appRouter } from '../api/router.ts';
+import { startForwarding } from '../audit/feed.ts';
+import { startCases } from '../cases/start.ts';
 import { startMqtt } from '../devices/mqtt.ts';
 import { startConnections, startGateways } from '../devices/start.ts';
 import { startRollingUpCounts } from '../events/counts/roll-up.ts';
 import { startRenewingPlateKeys } from '../events/plate-keys-store.ts';
 import { findEvents } from '../events/store.ts';
 import { startUpkeep } from '../events/upkeep.ts';
+import { startEvidence } from '../evidence/start.ts';
 import { startHotlists } from '../hotlists/start.ts';
 import { explainListening, requireFreePort } from '../http/connections.ts';
-import { requireMapTiles } from '../http/console.ts';
+import { requireMapTiles } from '../http/map-files.ts';
 import { closeServer, createServer } from '../http/server.ts';
 import { Workers } from '../http/workers/workers.ts';
 import { startImages } from '../images/start.ts';
 import { startIngest } from '../ingest/start.ts';
+import { startMap } from '../map/start.ts';
 import { announce } from '../notices/announce.ts';
 import { startNotices } from '../notices/start.ts';
 import { startBackupModule } from '../operations/backup/start.ts';
@@ -41,6 +46,7 @@ import { stopDeadlineMs } from '../platform/process/own-process.ts';
 import { type Foundation, Resources, startFoundation } from '../platform/start.ts';
 import { TIMINGS, type Timings } from '../platform/timings.ts';
 import { type RealtimeServices, startRealtime } from '../realtime/start.ts';
+import { startPackages } from '../reports/packages/start.ts';
 import { startReports } from '../reports/start.ts';
 import { FrontEnd } from '../rpc/exchange.ts';
 import { startSensors } from '../sensors/start.ts';
@@ -49,6 +55,7 @@ import { startTrafficRollUp } from '../traffic/roll-up.ts';
 import { startStoringYears } from '../traffic/years.ts';
 import { startWatchlist } from '../watchlist/start.ts';
 import { startDeliveries, startWebhooks } from '../webhooks/start.ts';
+import { startWorks } from '../works/start.ts';
 
 /** The service, ready to listen. Disposing it finishes accepted requests and closes everything it opened. */
 export interface Service extends AsyncDisposable {
@@ -242,6 +249,7 @@ async function startModules(
   const { core, resources } = foundation;
   const { db, log } = core;
   const auth = await startAuth(foundation, secret, passwordCost);
+  const activity = startLooks(foundation);
   const webhooks = await startWebhooks(foundation);
   const outbox = webhooks.webhooks;
   const findCommitted = (ids: readonly string[]) =>
@@ -254,33 +262,48 @@ async function startModules(
   const connections = await startConnections(foundation);
   const watchlist = await startWatchlist(foundation);
   const images = await startImages(foundation);
+  const cases = await startCases(foundation, realtime);
   const zone = () => core.settings.current().timezone;
   const retention = resources.use(
     new Retention({ db, log, files: images.images.files, now: core.clock.now, zone }),
   );
-  const ingest = await startIngest(foundation, { ...watchlist, ...webhooks, outbox }, realtime.feedGrew);
+  const ingest = await startIngest(
+    foundation,
+    { ...watchlist, ...webhooks, ...cases, outbox },
+    realtime.feedGrew,
+  );
   startMaintenance(foundation, realtime);
   // Closed before the follow-up of events: deliveries of its last round are sent after the next start.
   startDeliveries(foundation, webhooks.webhookUrls);
   const notices = startNotices(foundation, auth);
   const hotlists = startHotlists(foundation, { ...watchlist, ...webhooks, outbox }, connectionString);
+  startWorks(foundation, realtime);
+  await startForwarding(foundation, webhooks.webhooks);
   const reports = startReports(foundation, connectionString);
+  const evidence = await startEvidence(foundation, connectionString);
+  const packages = startPackages(foundation, { ...evidence, ...images, outbox });
   const backups = startBackupModule(foundation, connectionString);
+  const map = startMap(foundation);
   startAlarms(foundation, announceOtherwise ?? ((tx, step) => announce({ ...core, ...auth }, tx, step)));
   return {
     ...core,
     ...auth,
+    ...activity,
     ...realtime,
     ...sensors,
     ...connections,
     ...watchlist,
     ...images,
+    ...cases,
     ...ingest,
     ...webhooks,
     ...notices,
     ...hotlists,
     ...reports,
     ...backups,
+    ...evidence,
+    ...packages,
+    ...map,
     retention,
   };
 }

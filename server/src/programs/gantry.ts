@@ -6,10 +6,13 @@ import { addBackup, addRestore } from './commands/backup.ts';
 import { addDatabase } from './commands/database.ts';
 import { addDoctor } from './commands/doctor.ts';
 import { addEvents } from './commands/events.ts';
+import { addEvidence } from './commands/evidence.ts';
 import { addGateway } from './commands/gateway.ts';
 import { addMail } from './commands/mail.ts';
+import { addMap } from './commands/map.ts';
 import { addMoveTo } from './commands/move-to.ts';
 import { exitCodes, reportFailure } from './commands/output.ts';
+import { addPrivacy } from './commands/privacy.ts';
 import { addSimulator, addStart } from './commands/start.ts';
 
 /** Commands that handle signals themselves and end when they are asked to stop. */
@@ -44,6 +47,9 @@ addRestore(program);
 addMoveTo(program);
 addGateway(program);
 addMail(program);
+addEvidence(program);
+addPrivacy(program);
+addMap(program);
 
 program.hook('preAction', (_program, command) => {
   isReaderNeeded = ONLY_OUTPUT.includes(command.name());

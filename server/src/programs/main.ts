@@ -9,7 +9,7 @@ import { createLog } from '../platform/log.ts';
 import { stopDeadlineMs, untilSignalled } from '../platform/process/own-process.ts';
 import { startWatchdog } from '../platform/process/watchdog.ts';
 import { logWelcome, welcome } from '../system/welcome.ts';
-import { createApp, createAppOfWorkers, type Service } from './app.ts';
+import type { Service } from './app.ts';
 
 function print(line: string): void {
   process.stdout.write(`${line}\n`);
@@ -175,6 +175,8 @@ async function serve(
   asked: Promise<string>,
   signal: AbortSignal,
 ): Promise<void> {
+  // Loaded only now: settings that cannot be used are reported at once, and a signal meanwhile is not lost.
+  const { createApp, createAppOfWorkers } = await import('./app.ts');
   const isMany = config.WORKERS > 1 && !primary;
   const service = await (isMany
     ? createAppOfWorkers(config, log, signal)

@@ -28,6 +28,7 @@ const featureOfGroup: Readonly<Record<string, SwitchableFeature>> = {
   hits: 'watchlist',
   agencies: 'incidents',
   plans: 'incidents',
+  works: 'incidents',
 };
 
 /** @throws AppError `forbidden` when the feature of the procedure is switched off */

@@ -84,7 +84,8 @@ const untilSaid = (service: StartedProcess, message: string, count = 1): Promise
 const ingest = async (service: ServiceProcess, apiKey: string): Promise<string> =>
   (await service.ok('events.ingest', { apiKey, eventType: 'VEHICLE_DETECTION' })).eventId;
 
-describe('a service whose event loop is blocked', { timeout: TEST_MS }, () => {
+// Side by side, because each of them waits for a blocked process most of the time.
+describe.concurrent('a service whose event loop is blocked', { timeout: TEST_MS }, () => {
   it('ends by itself although it cannot hear SIGTERM, stops its database, and keeps what it acknowledged', async () => {
     const DATA_DIR = join(scratch, randomUUID());
     await copyDataFolder(inject('dataFolderTemplate'), DATA_DIR);
@@ -150,7 +151,7 @@ describe('a service whose event loop is blocked', { timeout: TEST_MS }, () => {
   });
 });
 
-describe('a service of several workers', { timeout: TEST_MS }, () => {
+describe.concurrent('a service of several workers', { timeout: TEST_MS }, () => {
   it('replaces a worker that is blocked, and one that is stopped', async () => {
     // If both end before one is replaced, nobody holds the port meanwhile: a random one would be another one then.
     const PORT = await freePort();

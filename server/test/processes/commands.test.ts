@@ -55,6 +55,11 @@ describe('gantry', () => {
     });
     expect(await gantry(0, ['db', 'check', '--limit', '0'])).toMatchObject({ code: 2 });
     expect(await gantry(0, ['db', 'rebuild', 'everything'])).toMatchObject({ code: 2 });
+    for (const day of ['2026-02-30', '2026-05'])
+      expect(await gantry(0, ['evidence', 'check', '--since', day])).toMatchObject({
+        code: 2,
+        err: expect.stringContaining('Use a time such as'),
+      });
   });
 
   it.each([['repair'], ['repair', '--json'], ['check', '--repair']])(

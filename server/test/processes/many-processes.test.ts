@@ -10,13 +10,11 @@ import { createPool } from '../../src/platform/database/pool.ts';
 import { ADMIN, createTestDatabase, eventually } from '../harness.ts';
 import { runMixedLoad } from '../mixed-load.ts';
 import { lengthOf } from '../test-length.ts';
-import { type ServiceProcess, spawnService, untilItServes } from './service-process.ts';
+import { type ServiceProcess, spawnWithTimings, untilItServes } from './service-process.ts';
 
 // Four services in processes of their own, on one database.
 
 const PROCESSES = 4;
-/** Time within which a change made through one process applies in the others. */
-const AGREE_MS = 1_000;
 const LOAD_SECONDS = lengthOf({ gate: 1.5, full: 30 });
 
 const scratch = mkdtempSync(join(tmpdir(), 'gantry-many-'));
@@ -35,7 +33,9 @@ beforeAll(async () => {
     DATA_DIR: join(scratch, 'data'),
     HEARTBEAT_TIMEOUT_SECONDS: '3',
   };
-  const started = Array.from({ length: PROCESSES }, () => spawnService(scratch, settings));
+  // Caches are refreshed only by what one process announces to the others.
+  const timings = { refreshCachesMs: 3_600_000, sweepSensorsMs: 200, writeContactsMs: 200 };
+  const started = Array.from({ length: PROCESSES }, () => spawnWithTimings(scratch, settings, timings));
   services = await Promise.all(started.map(untilItServes));
   [a, b] = services as [ServiceProcess, ServiceProcess];
   token = await a.tokenFor('ADMIN');
@@ -107,7 +107,6 @@ const ARRIVALS = `
 
 describe('four processes that ingest and change events at once', () => {
   it('agree exactly with a recount, and never cause a deadlock', async () => {
-    const deadlocks = await countDeadlocks();
     const sensors = await Promise.all(['North', 'South', 'East'].map(registerSensor));
     const apiKeys = sensors.map(({ apiKey }) => apiKey);
     const done = await runMixedLoad({
@@ -141,7 +140,7 @@ describe('four processes that ingest and change events at once', () => {
         archived: rows.filter(({ archived }) => archived).length,
       });
     }
-    expect(await countDeadlocks()).toBe(deadlocks);
+    expect(await countDeadlocks()).toBe(0);
   });
 
   it('store an event once that is sent to all of them at the same time', async () => {
@@ -186,10 +185,10 @@ describe('four processes that ingest and change events at once', () => {
 
 describe('a change through one process', () => {
   const others = () => services.slice(1);
-  const withinASecond = <Answer>(
+  const soon = <Answer>(
     ask: (service: ServiceProcess) => Promise<Answer>,
     satisfies: (answer: Answer) => boolean,
-  ) => Promise.all(others().map((service) => eventually(() => ask(service), satisfies, AGREE_MS)));
+  ) => Promise.all(others().map((service) => eventually(() => ask(service), satisfies)));
   const report = async (service: ServiceProcess, apiKey: string, timestamp?: string) => {
     const { eventId } = await service.ok('events.ingest', { apiKey, eventType: 'INCIDENT', timestamp });
     return a.ok('events.getById', { id: eventId }, { token });
@@ -197,54 +196,54 @@ describe('a change through one process', () => {
   const refusal = (service: ServiceProcess, apiKey: string) =>
     service.call('events.ingest', { apiKey, eventType: 'INCIDENT' }).then(({ status }) => status);
 
-  it('of the name of a sensor applies to ingestion in the others within a second', async () => {
+  it('of the name of a sensor applies to ingestion in the others without a refresh of their caches', async () => {
     const { id, apiKey } = await registerSensor('Old name');
     for (const service of others()) expect((await report(service, apiKey)).sensorName).toBe('Old name');
     await a.ok('sensors.update', { id, name: 'New name' }, { token });
-    await withinASecond(
+    await soon(
       (service) => report(service, apiKey),
       ({ sensorName }) => sensorName === 'New name',
     );
   });
 
-  it('of a location applies to ingestion in the others within a second', async () => {
+  it('of a location applies to ingestion in the others without a refresh of their caches', async () => {
     const location = await a.ok('locations.create', { name: 'Old place' }, { token });
     const sensor = { name: 'Mast 8', deviceId: randomUUID(), type: 'CAMERA', locationId: location.id };
     const { apiKey } = await a.ok('sensors.create', sensor, { token });
     for (const service of others()) expect((await report(service, apiKey)).locationName).toBe('Old place');
     await a.ok('locations.update', { id: location.id, name: 'New place' }, { token });
-    await withinASecond(
+    await soon(
       (service) => report(service, apiKey),
       ({ locationName }) => locationName === 'New place',
     );
   });
 
-  it('of the key of a sensor applies in the others within a second: the old one is invalid, the new one works', async () => {
+  it('of the key of a sensor applies in the others without a refresh of their caches: the old one is invalid, the new one works', async () => {
     const { id, apiKey } = await registerSensor();
     for (const service of others()) await report(service, apiKey);
     const rotated = await a.ok('sensors.rotateKey', { id }, { token });
-    await withinASecond(
+    await soon(
       (service) => refusal(service, apiKey),
       (status) => status === 401,
     );
     for (const service of others()) await report(service, rotated.apiKey);
   });
 
-  it('that deletes a sensor makes the others refuse its key within a second', async () => {
+  it('that deletes a sensor makes the others refuse its key without a refresh of their caches', async () => {
     const { id, apiKey } = await registerSensor();
     for (const service of others()) await report(service, apiKey);
     await a.ok('sensors.delete', { id }, { token });
-    await withinASecond(
+    await soon(
       (service) => refusal(service, apiKey),
       (status) => status === 401,
     );
   });
 
-  it('of the time zone applies in the others within a second', async () => {
+  it('of the time zone applies in the others without a refresh of their caches', async () => {
     const { apiKey } = await registerSensor();
     const noon = '2026-01-31T12:00:00';
     await a.ok('system.timezone.updateTimezoneSettings', { timezone: 'Asia/Tokyo' }, { token });
-    await withinASecond(
+    await soon(
       (service) => report(service, apiKey, noon),
       ({ timestamp }) => timestamp === '2026-01-31T03:00:00.000Z',
     );
@@ -261,10 +260,14 @@ describe('four processes on one database', () => {
       const ids = sensors.map(({ id }) => id);
       return selectAll<{ status: string }>('SELECT status FROM sensors WHERE id = ANY($1::uuid[])', [ids]);
     };
-    expect(new Set((await statuses()).map(({ status }) => status))).toEqual(new Set(['ONLINE']));
     await eventually(statuses, (rows) => rows.every(({ status }) => status === 'OFFLINE'));
-    // After this time, each of the four processes has checked once more.
-    await sleep(2_500);
+    // More rounds than there are processes.
+    const rounds = new Set<number>();
+    const lookedAt = 'SELECT extract(epoch FROM looked_at)::float8 AS at FROM sensor_watch';
+    await eventually(
+      async () => rounds.add((await selectOne<{ at: number }>(lookedAt)).at).size,
+      (size) => size > 2 * PROCESSES,
+    );
     for (const { id } of sensors) {
       const { history } = await b.ok('sensors.getStatusHistory', { id }, { token });
       expect(history.map(({ to }: { to: string }) => to)).toEqual(['OFFLINE', 'ONLINE', 'OFFLINE']);

@@ -7,7 +7,7 @@ import { afterAll, expect, it } from 'vitest';
 import { ADMIN, createTestDatabase, eventually } from '../harness.ts';
 import { startMailServer } from '../mail-server.ts';
 import { answer, startReceiver } from '../webhook-receiver.ts';
-import { type ServiceProcess, spawnService, untilItServes } from './service-process.ts';
+import { type ServiceProcess, spawnWithTimings, untilItServes } from './service-process.ts';
 
 // A service that is killed between sending a message and recording that it was sent.
 
@@ -20,14 +20,18 @@ const services = new Set<ServiceProcess>();
 
 const start = async (name: string): Promise<ServiceProcess> => {
   const service = await untilItServes(
-    spawnService(scratch, {
-      DATA_DIR: join(scratch, name),
-      DATABASE_URL: database.url,
-      JWT_SECRET: 'a-secret-of-at-least-thirty-two-bytes',
-      WEBHOOK_ALLOW_HOSTS: receiver.host,
-      SMTP_URL: mail.url,
-      SMTP_FROM: 'gantry@example.org',
-    }),
+    spawnWithTimings(
+      scratch,
+      {
+        DATA_DIR: join(scratch, name),
+        DATABASE_URL: database.url,
+        JWT_SECRET: 'a-secret-of-at-least-thirty-two-bytes',
+        WEBHOOK_ALLOW_HOSTS: receiver.host,
+        SMTP_URL: mail.url,
+        SMTP_FROM: 'gantry@example.org',
+      },
+      { sweepNoticesMs: 100 },
+    ),
   );
   services.add(service);
   return service;
@@ -94,4 +98,4 @@ it('sends each message at least once, with the same id, and once if it is not ki
     (left) => left === 0,
   );
   expect(receiver.received).toHaveLength(sent + 20);
-}, 200_000);
+});

@@ -73,7 +73,7 @@ const load = () => {
 describe('a pool', () => {
   it('has all its connections again after the server was suspended under load', async () => {
     const stop = load();
-    for (let times = 0; times < lengthOf({ gate: 2, full: 3 }); times++) {
+    for (let times = 0; times < lengthOf({ gate: 1, full: 3 }); times++) {
       await sleep(300);
       await server.freeze();
       await sleep(LONG_MS);

@@ -48,7 +48,7 @@ const CASES = [
 ] as const;
 
 describe.skipIf(process.platform !== 'linux')('npm start, asked to stop at a random moment', () => {
-  it.each(CASES.slice(0, lengthOf({ gate: 2, full: CASES.length })))(
+  it.concurrent.each(CASES.slice(0, lengthOf({ gate: 2, full: CASES.length })))(
     'leaves no process and prints no stack (%s to its group, %s workers)',
     async (signal, workers) => {
       for (let round = 0; round < lengthOf({ gate: 1, full: 20 }); round++) {

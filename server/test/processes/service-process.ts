@@ -1,6 +1,8 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { fileURLToPath } from 'node:url';
+import type { Timings } from '../../src/platform/timings.ts';
+import { programPath, TEST_TIMINGS } from '../build-programs.ts';
 import { ADMIN, Caller, eventually } from '../harness.ts';
 import { keepOutput } from '../leaks.ts';
 import { startedProcesses } from '../started-processes.ts';
@@ -14,6 +16,10 @@ export const MAIN = fromHere('../../dist/main.js');
 const START_MS = 90_000;
 /** The server of the tests may be configured for speed instead of durability. */
 const UNSAFE = { ALLOW_UNSAFE_DATABASE: 'true' };
+/** Several services on few cores leave none for the helper threads of V8 (vitest.config.ts). */
+const NODE_OPTIONS = ['--single-threaded-gc'];
+/** No load balancer has to notice that a service stops. */
+const UNAWAITED = { DRAIN_SECONDS: '0' };
 
 /** A service that was started, whether or not it became ready. */
 export interface StartedProcess {
@@ -54,7 +60,7 @@ export const spawnService = (
   program: readonly string[] = [MAIN],
 ): StartedProcess => {
   const { PATH, HOME } = process.env;
-  const child = spawn(process.execPath, program, {
+  const child = spawn(process.execPath, [...NODE_OPTIONS, ...program], {
     cwd: folder,
     env: {
       PATH,
@@ -63,6 +69,7 @@ export const spawnService = (
       ADMIN_PASSWORD: ADMIN.password,
       LOG_LEVEL: 'error',
       ...UNSAFE,
+      ...UNAWAITED,
       ...settings,
     },
     stdio: ['ignore', 'pipe', 'pipe'],
@@ -77,6 +84,14 @@ export const spawnService = (
   });
   return { process: child, output: () => printed, ended };
 };
+
+/** Starts the service with shorter intervals than those of an installation, as `startGantry` does in this process. */
+export const spawnWithTimings = (
+  folder: string,
+  settings: Readonly<Record<string, string>>,
+  timings: Partial<Timings>,
+): StartedProcess =>
+  spawnService(folder, { ...settings, [TEST_TIMINGS]: JSON.stringify(timings) }, [programPath('service')]);
 
 /** Waits until the service reports its address. @throws Error with its output if it ends instead */
 export const untilItServes = async (started: StartedProcess): Promise<ServiceProcess> => {

@@ -56,7 +56,6 @@ const startWithNpm = async (settings: Readonly<Record<string, string>>): Promise
   const url = await eventually(
     async () => /listens on ([^\s"]+)/.exec(printed)?.[1] ?? '',
     (found) => found !== '' || child.exitCode !== null,
-    60_000,
   );
   if (url === '') throw new Error(`It did not start: ${printed}`);
   return { process: child, url, dataDir, output: () => printed, ended };
@@ -77,22 +76,24 @@ const isGroupGone = ({ process: { pid } }: Pick<Npm, 'process'>): boolean => {
   }
 };
 
-/** Sends events until the service refuses them. @returns the number of acknowledged ones */
-const sendUntilRefused = async (caller: Caller, apiKey: string): Promise<number> => {
-  for (let acknowledged = 0; ; acknowledged++) {
+/** Sends events until the service refuses them. @param onStored called for each acknowledged one */
+const sendUntilRefused = async (caller: Caller, apiKey: string, onStored: () => void): Promise<void> => {
+  for (;;) {
     const answer = await caller
       .call('events.ingest', { apiKey, eventType: 'VEHICLE_DETECTION' })
       .catch(() => null);
-    if (answer?.status !== 200) return acknowledged;
+    if (answer?.status !== 200) return;
+    onStored();
   }
 };
+const STOPPING = 'stopping: finishing accepted requests';
 
 afterAll(async () => {
   for (const npm of started) if (!isGroupGone(npm)) signalGroup(npm, 'SIGKILL');
   await rm(scratch, { recursive: true, force: true, maxRetries: 20, retryDelay: 100 });
 });
 
-describe('npm start', () => {
+describe.concurrent('npm start', () => {
   const signals = [
     { signal: 'SIGINT', workers: '2' },
     { signal: 'SIGINT', workers: '1' },
@@ -107,27 +108,31 @@ describe('npm start', () => {
       const database = postmasterOf(npm);
       const caller = new Caller(npm.url);
       const apiKey = await caller.registerSensor();
-      const sending = Promise.all(Array.from({ length: 8 }, () => sendUntilRefused(caller, apiKey)));
-      await sleep(200);
+      let acknowledged = 0;
+      const count = (): void => {
+        acknowledged++;
+      };
+      const sending = Promise.all(Array.from({ length: 8 }, () => sendUntilRefused(caller, apiKey, count)));
+      await eventually(
+        async () => acknowledged,
+        (n) => n > 20,
+      );
 
       signalGroup(npm, signal);
       // As when the keys are pressed again, or when a supervisor also signals the process.
       await sleep(30);
       if (!isGroupGone(npm)) signalGroup(npm, signal);
 
-      const acknowledged = await sending;
-      expect(acknowledged.reduce((sum, each) => sum + each, 0)).toBeGreaterThan(0);
+      await sending;
       await eventually(
         async () => isGroupGone(npm),
         (gone) => gone,
-        30_000,
       );
       await eventually(
         () => isAlive(database),
         (alive) => !alive,
-        10_000,
       );
-      expect(npm.output()).toContain('stopping: finishing accepted requests');
+      expect(npm.output()).toContain(STOPPING);
       expect(npm.output()).not.toMatch(/EPIPE|cannot start|"level":(50|60)/);
     },
   );
@@ -144,6 +149,10 @@ describe('npm start', () => {
     } as RequestInit).catch(() => null);
     await sleep(300);
     signalGroup(npm, 'SIGTERM');
+    await eventually(
+      async () => npm.output(),
+      (text) => text.includes(STOPPING),
+    );
     await sleep(2_500);
     expect(isGroupGone(npm)).toBe(false);
     signalGroup(npm, 'SIGTERM');
@@ -157,7 +166,6 @@ describe('npm start', () => {
     await eventually(
       () => isAlive(database),
       (alive) => !alive,
-      20_000,
     );
   });
 });

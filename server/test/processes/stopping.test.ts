@@ -56,6 +56,16 @@ describe.runIf(isLong)('a service that stops while its database does not answer'
   );
 });
 
+describe('a service that was asked to stop', () => {
+  it('is not ready, but still answers', async () => {
+    await using gantry = await startGantry({ config: { DRAIN_SECONDS: '0' } });
+    expect((await gantry.fetch('/ready')).status).toBe(200);
+    await gantry.app.drain();
+    expect((await gantry.fetch('/ready')).status).toBe(503);
+    await gantry.registerSensor();
+  });
+});
+
 describe('a server that closes', () => {
   it('does not wait for a connection without a request', async () => {
     await using gantry = await startGantry();

@@ -7,9 +7,11 @@ import { moment } from '../../platform/database/moment.ts';
 import type { Executor, Transaction } from '../../platform/database/transaction.ts';
 import type { Interval } from '../../platform/time.ts';
 import { keptSince, netVehicles, ORIGIN, passedIn, source } from '../../traffic/passed-store.ts';
+import { sumsOf } from '../../traffic/periods.ts';
+import { addPeriodSums, isInSlot, LEVELS, readPeriods } from '../../traffic/periods-store.ts';
 import { isRemovedOf, REMOVED, recountDay } from '../../traffic/recount-store.ts';
-import { addQuarter, briefOf } from '../../traffic/roll-up-store.ts';
-import { isOfMotor, longerUntil, NO_SENSOR } from '../../traffic/slots-store.ts';
+import { addQuarter, briefOf, countedShare } from '../../traffic/roll-up-store.ts';
+import { isOfMotor, longerUntil, measure, NO_SENSOR } from '../../traffic/slots-store.ts';
 import { noteYearChange, removeAllYears } from '../../traffic/years-store.ts';
 import type { Check, Difference, Rebuild, Rebuilding } from './check.ts';
 
@@ -209,14 +211,50 @@ const LONGER = sql`
   ) AS kept USING (minutes, ${SUM_KEY})
   WHERE coalesce(due.value, 0) <> coalesce(kept.value, 0)`;
 
+/** The motor vehicles of a period, as `sumsOf` finds them. */
+const VEHICLES_OF_PERIOD = sql`CASE
+  WHEN content -> 'volume' = 'null' OR content ->> 'status' = 'FAULT' OR content -> 'samples' = '0' THEN 0
+  WHEN content ? 'byClass' THEN (
+    SELECT sum(n::bigint) FILTER (WHERE ${isOfMotor}) FROM (
+      SELECT coalesce(content #>> '{byClass,scheme}', 'BASIC') || ':' || code AS vehicle_class, '' AS vehicle_type, n
+      FROM jsonb_each_text(content #> '{byClass,counts}') AS one (code, n)
+    ) AS classes)
+  ELSE (content -> 'volume')::bigint END`;
+
+/** Counts of intervals: their motor vehicles, and the time of the periods in milliseconds. */
+const INTERVALS = sql`
+  WITH due AS (
+    SELECT minutes, sensor_id, location_id, slot, coalesce(sum(vehicles), 0)::bigint AS vehicles, sum(seconds)::bigint * 1000 AS expected
+    FROM (
+      SELECT minutes, sensor_id, coalesce(location_id, ${NO_SENSOR}) AS location_id, seconds, ${VEHICLES_OF_PERIOD} AS vehicles,
+        date_bin(make_interval(mins => minutes), start, ${ORIGIN}) AS slot
+      FROM (SELECT *, start + make_interval(secs => seconds) AS until FROM traffic_periods) AS periods CROSS JOIN ${LEVELS}
+      WHERE ${isInSlot}
+    ) AS spread WHERE slot >= ${keptSince} GROUP BY 1, 2, 3, 4
+  ), kept AS (
+    SELECT minutes::int, sensor_id, coalesce(location_id, ${NO_SENSOR}) AS location_id, slot, vehicles, (
+      SELECT coalesce(sum(value), 0)::bigint FROM unnest(measures, sums) AS one (measure, value) WHERE measure = ${measure.EXPECTED}
+    ) AS expected
+    FROM traffic_bins WHERE source = ${source.COUNTED} AND slot >= ${keptSince}
+  )
+  SELECT minutes, sensor_id, location_id, slot, coalesce(due.vehicles, 0) AS counted, coalesce(kept.vehicles, 0) AS kept,
+    coalesce(due.expected, 0) AS "countedMs", coalesce(kept.expected, 0) AS "keptMs"
+  FROM due FULL JOIN kept USING (minutes, sensor_id, location_id, slot)
+  WHERE (coalesce(due.vehicles, 0), coalesce(due.expected, 0)) <> (coalesce(kept.vehicles, 0), coalesce(kept.expected, 0))`;
+
 const SUMS_OF_ROW = sql`(${briefOf(sql`unnest(cells, measures, sums)`, sql`true`)}) AS due (due_cells, due_measures, due_sums)`;
 const IS_WRONG = sql.raw(
   ['cells', 'measures', 'sums'].map((name) => `brief_${name} <> coalesce(due_${name}, '{}')`).join(' OR '),
 );
+const DUE_SHARE = countedShare('traffic_bins', sql`unnest(cells, measures, sums)`);
 
 const WRONG_BRIEFS = sql`
   SELECT minutes, sensor_id, location_id, source, slot, brief_measures, brief_sums FROM traffic_bins CROSS JOIN LATERAL ${SUMS_OF_ROW}
   WHERE minutes > 5 AND (${IS_WRONG})`;
+
+const WRONG_SHARES = sql`
+  SELECT minutes, sensor_id, location_id, source, slot, counted_share, ${DUE_SHARE} AS due FROM traffic_bins
+  WHERE counted_share <> coalesce(${DUE_SHARE}, -1)`;
 
 /** Makes the sums without speeds of longer slots again, also of rows from before they were kept. */
 async function briefSumsAgain(tx: Transaction): Promise<number> {
@@ -226,6 +264,13 @@ async function briefSumsAgain(tx: Transaction): Promise<number> {
     FROM (SELECT traffic_bins.ctid AS at, due.* FROM traffic_bins CROSS JOIN LATERAL ${SUMS_OF_ROW}
       WHERE minutes > 5 AND (brief_cells IS NULL OR ${IS_WRONG})) AS wrong
     WHERE kept.ctid = wrong.at`);
+  return rowCount ?? 0;
+}
+
+/** The same of the shares that counts of intervals cover. */
+async function sharesAgain(tx: Transaction): Promise<number> {
+  const { rowCount } = await tx.execute(sql`
+    UPDATE traffic_bins SET counted_share = ${DUE_SHARE} WHERE counted_share IS DISTINCT FROM ${DUE_SHARE}`);
   return rowCount ?? 0;
 }
 
@@ -285,12 +330,42 @@ async function rebuildDay(tx: Transaction, { day, isComplete }: WrongDay): Promi
   return isComplete ? recountDay(tx, interval, sql`true`) : longerSlotsAgain(tx, interval);
 }
 
+/** Maximum number of periods whose sums are added by one statement. */
+const PERIODS_AT_ONCE = 1_000;
+
+/** Sums up the periods of a sensor that begin on a day again. Those that are in slots are in slots of the same day. */
+async function rebuildIntervals(
+  tx: Transaction,
+  { sensor_id: sensorId, day }: { sensor_id: string; day: number },
+): Promise<number> {
+  await tx.execute(sql`SELECT pg_advisory_xact_lock(${locks.traffic})`);
+  const interval = { from: day, until: day + DAY_MS };
+  const { rowCount } = await tx.execute(sql`
+    DELETE FROM traffic_bins WHERE minutes IN (5, 15, 60, 1440) AND sensor_id = ${sensorId}::uuid AND source = ${source.COUNTED}
+      AND slot >= ${moment(interval.from)} AND slot < ${moment(interval.until)}`);
+  await noteYearChange(tx, null, interval);
+  const periods = await readPeriods(tx, sensorId, interval);
+  for (let n = 0; n < periods.length; n += PERIODS_AT_ONCE) {
+    const some = periods.slice(n, n + PERIODS_AT_ONCE);
+    await addPeriodSums(
+      tx,
+      sensorId,
+      some.flatMap((period) => sumsOf(period, 1)),
+    );
+  }
+  return rowCount ?? 0;
+}
+
 /** Counts the days that differ again, each in a transaction of its own. */
 export const rebuildTraffic: Rebuild = async ({ db, change }) => {
   const { rows: days } = await db.execute<WrongDay>(WRONG_DAYS);
   let rows = 0;
   for (const day of days) rows += await change((tx) => rebuildDay(tx, day));
-  return rows + (await change(briefSumsAgain)) + (await change(removeAllYears));
+  const { rows: intervals } = await db.execute<{ sensor_id: string; day: number }>(sql`
+    SELECT DISTINCT sensor_id, (extract(epoch FROM date_bin('1 day', slot, ${ORIGIN})) * 1000)::float8 AS day
+    FROM (${INTERVALS}) AS wrong ORDER BY 2, 1`);
+  for (const each of intervals) rows += await change((tx) => rebuildIntervals(tx, each));
+  return rows + (await change(briefSumsAgain)) + (await change(sharesAgain)) + (await change(removeAllYears));
 };
 
 export const trafficChecks: readonly Check[] = [
@@ -303,8 +378,14 @@ export const trafficChecks: readonly Check[] = [
   {
     name: 'traffic by longer slots',
     compares:
-      'counts of 15 minutes, hours and days with the sums of their 5 minutes, and those without speeds with those by speed',
-    find: find(LONGER, WRONG_BRIEFS),
+      'counts of 15 minutes, hours and days with the sums of their 5 minutes; those without speeds with those by speed; the shares that counts of intervals cover with their sums',
+    find: find(LONGER, WRONG_BRIEFS, WRONG_SHARES),
+    rebuild: 'traffic',
+  },
+  {
+    name: 'traffic of intervals',
+    compares: 'motor vehicles and times in counts of intervals with the periods that sensors sent',
+    find: find(INTERVALS),
     rebuild: 'traffic',
   },
 ];

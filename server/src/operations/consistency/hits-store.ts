@@ -38,16 +38,23 @@ const WRONG_SIGHTINGS = sql`
   SELECT hits.id, 2, 1 FROM watchlist_alerts AS hits JOIN watchlist_sightings USING (entry_id, event_id)
   WHERE hotlist_id IS NOT NULL`;
 
-/**
- * From when on (Unix milliseconds) the hits of each list follow from its entries and settings, and are all kept. Lists that
- * changed a moment ago are left out: a look-back may still find hits.
- */
-async function settledSince(db: Executor): Promise<ReadonlyMap<string, number>> {
-  const { rows } = await db.execute<{ id: string; at: number }>(sql`
-    SELECT id, (extract(epoch FROM greatest(updated_at, refreshed_at, now() - make_interval(days => hit_days))) * 1000)::float8 AS at
+/** From when on the hits of a list can be compared with events, in Unix milliseconds. */
+interface Settled {
+  /** From when on events came whose hits follow from the entries and settings of the list. */
+  readonly cameAt: number;
+  /** From when on the hits of reads are all kept. */
+  readonly readAt: number;
+}
+
+/** When each list settled. Those that changed a moment ago are left out: a look-back may still find hits. */
+async function settledSince(db: Executor): Promise<ReadonlyMap<string, Settled>> {
+  const { rows } = await db.execute<{ id: string } & { [Field in keyof Settled]: Settled[Field] }>(sql`
+    SELECT id, (extract(epoch FROM greatest(updated_at, refreshed_at, now() - make_interval(days => hit_days))) * 1000)::float8
+        AS "cameAt",
+      coalesce(extract(epoch FROM now() - make_interval(days => hit_days)) * 1000, 0)::float8 AS "readAt"
     FROM hotlists WHERE is_active AND deleted_at IS NULL AND NOT EXISTS (
       SELECT FROM hotlist_look_backs WHERE hotlist_id = hotlists.id AND kind = 'CHANGE' AND due_at IS NOT NULL)`);
-  return new Map(rows.map(({ id, at }) => [id, at + HEARD_AFTER_MS]));
+  return new Map(rows.map(({ id, cameAt, readAt }) => [id, { cameAt: cameAt + HEARD_AFTER_MS, readAt }]));
 }
 
 /** Stored reads that no hit has, of lists that have not changed since. */
@@ -57,17 +64,17 @@ async function findMissing(db: Executor, limit: number): Promise<Hit[]> {
   const patternsOf = createPlateMatcher(await loadPatterns(db));
   const lists = { mayList: () => true, patternsOf, isNear: true };
   const missing: Hit[] = [];
-  for await (const page of pagesOfEvents(db, Math.min(...since.values()))) {
+  for await (const page of pagesOfEvents(db, Math.min(...[...since.values()].map(({ cameAt }) => cameAt)))) {
     const cameAt = new Map(page.map(({ id, cameAt: at }) => [id, at]));
     const reads = page.flatMap(({ id, plateKey }) =>
       plateKey ? [{ eventId: id, plateKey, patterns: patternsOf(plateKey) }] : [],
     );
     const possible = await findCandidates(db, reads, true);
     const rows = await findStoredRows(db, [...new Set(possible.map(({ eventId }) => eventId))]);
-    const due = (await findHits(lists, db, rows)).filter(
-      ({ listed, row }) =>
-        (cameAt.get(row.id) ?? 0) > (since.get(listed?.hotlistId ?? '') ?? Number.POSITIVE_INFINITY),
-    );
+    const due = (await findHits(lists, db, rows)).filter(({ listed, row }) => {
+      const settled = since.get(listed?.hotlistId ?? '');
+      return settled && (cameAt.get(row.id) ?? 0) > settled.cameAt && row.time > settled.readAt;
+    });
     const raised = await findRaised(db, due.map(matchOf));
     missing.push(...due.filter((hit) => !raised.has(nameOfMatch(matchOf(hit)))));
     if (missing.length >= limit) break;

@@ -3,6 +3,7 @@ import type { Finding } from '@gantry/contract/doctor';
 import { HOUR_MS, MINUTE_MS } from '@gantry/contract/durations';
 import { ignoreErrno } from '@gantry/embedded-postgres/errno';
 import { listEventMonths } from '../../events/partitions.ts';
+import { readCheck } from '../../evidence/store.ts';
 import { openImageFiles } from '../../images/blobs.ts';
 import { readImageCondition } from '../../images/store.ts';
 import { findFailingChannels } from '../../notices/channels-store.ts';
@@ -285,6 +286,17 @@ export async function checkImages(db: Executor): Promise<Finding[]> {
   return damaged > 0
     ? [problem('damagedImages', { images: damaged, first: first ?? '' })]
     : [fine('imagesFine', { images: verified, hours })];
+}
+
+/** What the last check of the seals found. */
+export async function checkSealed(db: Executor, { SEAL }: Config): Promise<Finding[]> {
+  if (SEAL === 'off') return [];
+  const { faults, checked } = await readCheck(db);
+  return [
+    faults.length > 0
+      ? problem('sealsBroken', { faults: faults.length, first: faults[0]?.seq ?? 0 })
+      : fine('sealsFine', { seals: checked }),
+  ];
 }
 
 /** API tokens that expire within so many days are named. */

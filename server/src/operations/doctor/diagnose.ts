@@ -2,6 +2,7 @@ import { access, constants, realpath, stat, statfs } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
 import type { DoctorReport, Finding } from '@gantry/contract/doctor';
 import { hasErrno, ignoreErrno } from '@gantry/embedded-postgres/errno';
+import { KEY_FILE } from '../../evidence/seals.ts';
 import type { Config } from '../../platform/config.ts';
 import type { Executor } from '../../platform/database/transaction.ts';
 import { mailServerFailure, mailSettings } from '../../platform/mail.ts';
@@ -13,6 +14,7 @@ import {
   checkDatabase,
   checkImageStore,
   checkImages,
+  checkSealed,
   checkSpool,
   checkWork,
 } from './database.ts';
@@ -54,7 +56,13 @@ async function checkSecrets({ DATA_DIR, NODE_ENV }: Config): Promise<Finding[]> 
     found.push((NODE_ENV === 'production' ? problem : advice)('initialPassword', { file }));
   }
   const files: string[] = [];
-  const secrets = [join(DATA_DIR, 'jwt-secret'), join(DATA_DIR, 'database-password'), file, resolve('.env')];
+  const secrets = [
+    join(DATA_DIR, 'jwt-secret'),
+    join(DATA_DIR, KEY_FILE),
+    join(DATA_DIR, 'database-password'),
+    file,
+    resolve('.env'),
+  ];
   for (const path of secrets) {
     const secret = await ignoreErrno(stat(path), 'ENOENT', 'EACCES');
     if (secret && (secret.mode & 0o004) !== 0) files.push(path);
@@ -149,6 +157,7 @@ export async function checkData(db: Executor, config: Config): Promise<Finding[]
     ...found,
     ...(await checkWork(db)),
     ...(await checkImages(db)),
+    ...(await checkSealed(db, config)),
     ...(await checkBackups(db, config)),
     ...(await checkAlarms(db)),
     ...(await checkConnectionsOfDevices(db)),

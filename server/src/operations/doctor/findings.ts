@@ -1,10 +1,6 @@
 import type { DoctorReport, Finding } from '@gantry/contract/doctor';
-import {
-  doctorSentences,
-  type FindingCode,
-  type FindingValue,
-  type FindingValues,
-} from '@gantry/contract/doctor-sentences';
+import { doctorSentences, type FindingCode, type FindingValues } from '@gantry/contract/doctor-sentences';
+import { filled, type SentenceValue } from '@gantry/contract/sentences';
 
 /** The values of a finding, which may be left out if its sentences have none. */
 type Values<Code extends FindingCode> = [keyof FindingValues<Code>] extends [never]
@@ -26,7 +22,7 @@ export function fine<Code extends FindingCode>(code: Code, ...[values]: Values<C
   return found('OK', code, values);
 }
 
-type Named = Readonly<Record<string, FindingValue>>;
+type Named = Readonly<Record<string, SentenceValue>>;
 
 function found(level: Finding['level'], code: FindingCode, values: Named = {}): Finding {
   const sentence: { about: Finding['about']; finding: string; remedy?: string } = doctorSentences[code];
@@ -35,19 +31,12 @@ function found(level: Finding['level'], code: FindingCode, values: Named = {}): 
     code,
     about: sentence.about,
     level,
-    finding: fill(sentence.finding, values),
-    remedy: needsNothing ? null : fill(sentence.remedy ?? '', values),
+    finding: filled(sentence.finding, values),
+    remedy: needsNothing ? null : filled(sentence.remedy ?? '', values),
     values: Object.fromEntries(
       Object.entries(values).map(([name, value]) => [name, typeof value === 'object' ? [...value] : value]),
     ),
   };
-}
-
-function fill(sentence: string, values: Named): string {
-  return sentence.replaceAll(/\{\{(\w+)\}\}/g, (_, name: string) => {
-    const value = values[name] ?? '';
-    return typeof value === 'object' ? value.join(', ') : String(value);
-  });
 }
 
 const ORDER = ['PROBLEM', 'ADVICE', 'OK'];

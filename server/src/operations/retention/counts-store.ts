@@ -1,6 +1,7 @@
 import type { EventType } from '@gantry/contract/events';
 import { EARLIEST_EVENT } from '@gantry/contract/time-bounds';
 import { type SQL, sql } from 'drizzle-orm';
+import { ENTRIES_UNDER_AUDIT } from '../../audit/store.ts';
 import { countedByPeriod, countedEvents } from '../../events/counts/totals.ts';
 import { heldEvents } from '../../events/holds-store.ts';
 import { firstIdAt, timeOfId } from '../../events/id.ts';
@@ -10,6 +11,8 @@ import { moment } from '../../platform/database/moment.ts';
 import { readDatabaseBytes } from '../../platform/database/nodes.ts';
 import type { Database } from '../../platform/database/pool.ts';
 import { type Executor, inTransaction } from '../../platform/database/transaction.ts';
+import type { Interval } from '../../platform/time.ts';
+import { ORIGIN } from '../../traffic/passed-store.ts';
 import type { Cutoffs } from './cutoffs.ts';
 
 /** Maximum time for counting images. Statements are cancelled after 5 s, and the other figures are to be shown all the same. */
@@ -37,6 +40,36 @@ export async function countEventsBefore(
     SELECT ${monthOf(sql`at`)} AS month, event_type AS "eventType", sum(n)::bigint AS rows, 0 AS bytes
     FROM ${countedByPeriod('month', { from: EARLIEST_EVENT, until: cutoff })}
     WHERE event_type = ANY (${sql.param([...types])}::text[]) GROUP BY 1, 2 HAVING sum(n) <> 0`);
+  return rows;
+}
+
+/** Counts the events of a type within an interval that are no violations, by month, from the totals. */
+export async function countPlainEvents(
+  db: Executor,
+  type: EventType,
+  interval: Interval,
+): Promise<MonthCount[]> {
+  const { rows } = await db.execute<CountRow>(sql`
+    SELECT ${monthOf(sql`at`)} AS month, event_type AS "eventType", sum(n)::bigint AS rows, 0 AS bytes
+    FROM ${countedByPeriod('month', interval)}
+    WHERE event_type = ${type} AND violation_type = '' GROUP BY 1, 2 HAVING sum(n) <> 0`);
+  return rows;
+}
+
+/** Counts those of them that are of use, see `isOfNoUse`, or under a hold, by month. */
+export async function countUsed(db: Executor, type: EventType, interval: Interval): Promise<MonthCount[]> {
+  const [from, until] = [firstIdAt(interval.from), firstIdAt(interval.until)];
+  // Plan: the other tables as a whole, which are small, and events_pkey for what they name.
+  const { rows } = await db.execute<CountRow>(sql`
+    SELECT ${monthOf(sql`event_time(id)`)} AS month, event_type AS "eventType", count(*) AS rows, 0 AS bytes FROM events
+    WHERE event_type = ${type} AND coalesce(violation_type, '') = '' AND id = ANY (ARRAY(
+      SELECT event_id FROM (
+        SELECT event_id FROM watchlist_alerts UNION SELECT event_id FROM watchlist_sightings
+        UNION SELECT event_id FROM incident_events UNION SELECT event_id FROM event_reviews
+        UNION SELECT event_id FROM case_items WHERE event_id IS NOT NULL
+        UNION SELECT event_id FROM events_to_follow_up UNION SELECT held.event_id FROM ${heldEvents}
+      ) AS used WHERE event_id >= ${from}::uuid AND event_id < ${until}::uuid
+    )) GROUP BY 1, 2`);
   return rows;
 }
 
@@ -94,12 +127,30 @@ const records = {
   reports: {
     table: sql`reports`,
     time: sql`created_at`,
-    isDue: (cutoff: SQL) => sql`finished_at < ${cutoff}`,
+    isDue: (cutoff: SQL) => sql`finished_at < ${cutoff}
+      AND NOT EXISTS (SELECT FROM situation_reports WHERE report_id = reports.id)`,
     bytes: sql`coalesce(sum(size), 0)::bigint`,
   },
-  // Days of sensors. Plan: the unique index of traffic_bins.
+  // Days of sensors, also those with periods and no counts. Plan: the unique index of traffic_bins, and traffic_periods_by_start
+  // for each other day of a sensor.
   traffic: {
-    table: sql`(SELECT DISTINCT sensor_id, slot FROM traffic_bins WHERE minutes = 1440) AS days`,
+    table: sql`(
+      SELECT DISTINCT sensor_id, slot FROM traffic_bins WHERE minutes = 1440
+      UNION ALL
+      SELECT sensor_id, day
+      FROM (SELECT sensor_id, max(last_slot) AS last FROM traffic_places WHERE periods GROUP BY 1) AS counters
+        CROSS JOIN LATERAL (
+          SELECT min(start) AS first FROM traffic_periods WHERE traffic_periods.sensor_id = counters.sensor_id
+        ) AS stored
+        CROSS JOIN LATERAL generate_series(date_bin('1 day', first, ${ORIGIN}), last, interval '24 hours') AS day
+        CROSS JOIN LATERAL (
+          SELECT FROM traffic_periods
+          WHERE traffic_periods.sensor_id = counters.sensor_id AND start >= day AND start < day + interval '24 hours' LIMIT 1
+        ) AS one
+      WHERE NOT EXISTS (
+        SELECT FROM traffic_bins WHERE minutes = 1440 AND traffic_bins.sensor_id = counters.sensor_id AND slot = day
+      )
+    ) AS days`,
     time: sql`slot`,
     isDue: (cutoff: SQL) => sql`slot < ${cutoff}`,
     bytes: sql`0`,
@@ -112,10 +163,16 @@ const records = {
     isDue: (cutoff: SQL) => sql`at < ${cutoff}`,
     bytes: sql`0`,
   },
+  cases: {
+    table: sql`cases`,
+    time: sql`closed_at`,
+    isDue: (cutoff: SQL) => sql`closed_at < ${cutoff}`,
+    bytes: sql`0`,
+  },
   activity: {
     table: sql`activity`,
     time: sql`at`,
-    isDue: (cutoff: SQL) => sql`at < ${cutoff}`,
+    isDue: (cutoff: SQL) => sql`at < ${cutoff} AND id NOT IN ${ENTRIES_UNDER_AUDIT}`,
     bytes: sql`0`,
   },
 } as const;

@@ -1,6 +1,7 @@
 import { DAY_MS } from '@gantry/contract/durations';
 import { type EventType, eventType } from '@gantry/contract/events';
 import type { RetentionRules } from '@gantry/contract/storage';
+import { typesWithoutHit } from '@gantry/contract/values';
 import { type EventMonth, holdsMonth } from '../../events/partitions.ts';
 
 /** The time (Unix milliseconds, a midnight in UTC) before which records are due for removal; null for never. */
@@ -9,6 +10,8 @@ type Cutoff = number | null;
 /** The records that are due. */
 export interface Cutoffs {
   readonly events: ReadonlyMap<EventType, number>;
+  /** The later cutoffs of events of which nothing came. */
+  readonly withoutHit: ReadonlyMap<EventType, number>;
   readonly images: Cutoff;
   readonly reports: Cutoff;
   readonly activity: Cutoff;
@@ -16,6 +19,7 @@ export interface Cutoffs {
   /** The day from which the days of hotlists count back; null if no hotlist limits its hits. */
   readonly hits: Cutoff;
   readonly log: Cutoff;
+  readonly cases: Cutoff;
 }
 
 /**
@@ -30,18 +34,29 @@ export function cutoffsOf(rules: RetentionRules, now: number, hasHitDays: boolea
         return cutoff === null ? [] : [[type, cutoff] as const];
       }),
     ),
+    withoutHit: cutoffsWithoutHit(rules, now),
     images: cutoffAfter(rules.images, now),
     reports: cutoffAfter(rules.reports, now),
     activity: cutoffAfter(rules.activity, now),
     traffic: cutoffAfter(rules.traffic, now),
     hits: cutoffAfter(hasHitDays ? 0 : null, now),
     log: cutoffAfter(rules.log, now),
+    cases: cutoffAfter(rules.cases, now),
   };
 }
 
+function cutoffsWithoutHit(rules: RetentionRules, now: number): ReadonlyMap<EventType, number> {
+  const later = typesWithoutHit.flatMap((type) => {
+    const cutoff = cutoffAfter(rules.events.withoutHit[type] ?? null, now);
+    const own = cutoffAfter(daysOf(rules, type), now) ?? Number.NEGATIVE_INFINITY;
+    return cutoff === null || cutoff <= own ? [] : [[type, cutoff] as const];
+  });
+  return new Map(later);
+}
+
 /** Whether there is any limit. */
-export function hasLimits({ events, ...others }: Cutoffs): boolean {
-  return events.size > 0 || Object.values(others).some((cutoff) => cutoff !== null);
+export function hasLimits({ events, withoutHit, ...others }: Cutoffs): boolean {
+  return events.size > 0 || withoutHit.size > 0 || Object.values(others).some((cutoff) => cutoff !== null);
 }
 
 /** Whether events of every type are due up to this time (Unix milliseconds). */

@@ -7,6 +7,7 @@ import type {
   RetentionRules,
   StorageStats,
 } from '@gantry/contract/storage';
+import { EARLIEST_EVENT } from '@gantry/contract/time-bounds';
 import { ignoreErrno } from '@gantry/embedded-postgres/errno';
 import { endOf } from '../../events/counts/covering.ts';
 import { type EventMonth, holdsMonth, listEventMonths, readMonthSizes } from '../../events/partitions.ts';
@@ -19,7 +20,9 @@ import {
   countEventsBefore,
   countHeldDue,
   countImagesDue,
+  countPlainEvents,
   countRecordsDue,
+  countUsed,
   listHeldMonths,
   type MonthCount,
   readStoredTotals,
@@ -46,6 +49,7 @@ export async function previewRemovals(
   const traffic = await countRecordsDue(db, 'traffic', due.traffic);
   const hits = due.hits === null ? [] : await countHitsDue(db, due.hits);
   const log = await countRecordsDue(db, 'log', due.log);
+  const cases = await countRecordsDue(db, 'cases', due.cases);
   const removals = [
     ...events,
     ...plain('images', images ?? [], true),
@@ -54,6 +58,7 @@ export async function previewRemovals(
     ...plain('traffic', traffic, false),
     ...plain('hits', hits, false),
     ...plain('log', log, false),
+    ...plain('cases', cases, false),
   ];
   const order = (each: PreviewedRemoval): string => `${each.class} ${each.month} ${each.eventType}`;
   return {
@@ -69,6 +74,7 @@ export async function previewRemovals(
       traffic: sumOf(traffic),
       hits: sumOf(hits),
       log: sumOf(log),
+      cases: sumOf(cases),
     },
     held: events.reduce((sum, { held }) => sum + held, 0),
   };
@@ -82,20 +88,46 @@ function keyOf({ month, eventType: type }: MonthCount): string {
   return `${month} ${type}`;
 }
 
+/** The events of which nothing came and that are removed before those of their type, by month. */
+async function countWithoutHit(db: Executor, due: Cutoffs): Promise<MonthCount[]> {
+  const counts: MonthCount[] = [];
+  for (const [type, until] of due.withoutHit) {
+    const interval = { from: due.events.get(type) ?? EARLIEST_EVENT, until };
+    if (until <= interval.from) continue;
+    const used = new Map((await countUsed(db, type, interval)).map(({ month, rows }) => [month, rows]));
+    const plain = await countPlainEvents(db, type, interval);
+    counts.push(
+      ...plain.map((each) => ({ ...each, rows: Math.max(0, each.rows - (used.get(each.month) ?? 0)) })),
+    );
+  }
+  return counts;
+}
+
+/** Counts of the same month and type as one. */
+function added(counts: readonly MonthCount[]): MonthCount[] {
+  const sums = new Map<string, MonthCount>();
+  for (const count of counts) {
+    const known = sums.get(keyOf(count));
+    sums.set(keyOf(count), known ? { ...known, rows: known.rows + count.rows } : count);
+  }
+  return [...sums.values()];
+}
+
 async function previewEvents(db: Executor, due: Cutoffs): Promise<PreviewedRemoval[]> {
-  if (due.events.size === 0) return [];
+  if (due.events.size === 0 && due.withoutHit.size === 0) return [];
   const cutoffs = [...new Set(due.events.values())];
   const counts: MonthCount[] = [];
   for (const cutoff of cutoffs) {
     const types = [...due.events].filter(([, each]) => each === cutoff).map(([type]) => type);
     counts.push(...(await countEventsBefore(db, types, cutoff)));
   }
+  counts.push(...(await countWithoutHit(db, due)));
   const held = new Map((await countHeldDue(db, due)).map((count) => [keyOf(count), count.rows]));
   const heldMonths = await listHeldMonths(db);
   const partitions = await listEventMonths(db);
   const sizes = await readMonthSizes(db, partitions);
   const all = await countEventsBefore(db, eventType.options, END_OF_TIME);
-  return counts.map((count) => {
+  return added(counts).map((count) => {
     const partition = partitions.find((each) => holdsMonth(each, count.month));
     const beside = sumOf(all.filter(({ month }) => partition !== undefined && holdsMonth(partition, month)));
     const size = partition && sizes.get(partition.table);

@@ -1,5 +1,6 @@
 import type { EventType } from '@gantry/contract/events';
 import { type SQL, sql } from 'drizzle-orm';
+import { ENTRIES_UNDER_AUDIT } from '../../audit/store.ts';
 import { HOUR_OF_ARRIVAL, totalsKeys } from '../../events/counts/counting.ts';
 import { divideByEvents } from '../../events/counts/totals.ts';
 import { firstIdAt } from '../../events/id.ts';
@@ -25,6 +26,40 @@ export async function pageOfIds(
     SELECT id FROM events WHERE event_type = ${eventType} AND ${start} AND id < ${firstId(until)}
     ORDER BY id LIMIT ${limit}`);
   return rows.map(({ id }) => id);
+}
+
+/**
+ * A condition on an event, by its id: nothing refers to it, so nothing came of it. A hit, or an alert, refers to it until it is
+ * removed itself; an event whose follow-up is pending may still get one.
+ */
+export function isOfNoUse(id: SQL): SQL {
+  return sql`NOT EXISTS (SELECT FROM watchlist_alerts WHERE event_id = ${id})
+    AND NOT EXISTS (SELECT FROM watchlist_sightings WHERE event_id = ${id})
+    AND NOT EXISTS (SELECT FROM incident_events WHERE event_id = ${id})
+    AND NOT EXISTS (SELECT FROM event_reviews WHERE event_id = ${id})
+    AND NOT EXISTS (SELECT FROM case_items WHERE event_id = ${id})
+    AND NOT EXISTS (SELECT FROM events_to_follow_up WHERE event_id = ${id})`;
+}
+
+/**
+ * The next ids of a type within an interval after an id, in order, and which of them are of no use. Look-backs that are not
+ * finished still search the events since their start.
+ */
+export async function pageOfIdsWithoutHit(
+  db: Executor,
+  eventType: EventType,
+  span: Interval,
+  after: string | null,
+  limit: number,
+): Promise<{ readonly last: string | null; readonly ids: string[] }> {
+  const ids = await pageOfIds(db, eventType, span, after, limit);
+  // Plan: a hash of the page beside each of the other tables, which are small, and events_pkey.
+  const { rows } = await db.execute<{ id: string }>(sql`
+    SELECT events.id FROM events WHERE id = ANY (${sql.param(ids)}::uuid[]) AND coalesce(violation_type, '') = ''
+      AND ${isOfNoUse(sql`events.id`)} AND NOT EXISTS (
+        SELECT FROM hotlist_look_backs WHERE due_at IS NOT NULL AND starts_at <= event_time(events.id))
+    ORDER BY id`);
+  return { last: ids.at(-1) ?? null, ids: rows.map(({ id }) => id) };
 }
 
 /** Maximum wait for writers of a month, and for its vacuum, which yields after a second. */
@@ -84,7 +119,7 @@ export interface RemovedRecords extends Record<string, unknown> {
   readonly bytes: number;
 }
 
-/** Removes the oldest entries of the activity log that were written before a time. */
+/** Removes the oldest entries of the activity log that were written before a time, except those under audit. */
 export async function removeActivityBefore(
   tx: Executor,
   cutoff: number,
@@ -93,7 +128,8 @@ export async function removeActivityBefore(
   // Plan: activity_pkey. Ids nearly follow the time, so due entries come first.
   const { rows } = await tx.execute<RemovedRecords>(sql`
     WITH gone AS (
-      DELETE FROM activity WHERE id IN (SELECT id FROM activity ORDER BY id LIMIT ${limit}) AND at < ${moment(cutoff)}
+      DELETE FROM activity WHERE at < ${moment(cutoff)}
+        AND id IN (SELECT id FROM activity WHERE id NOT IN ${ENTRIES_UNDER_AUDIT} ORDER BY id LIMIT ${limit})
       RETURNING at
     )
     SELECT to_char(at AT TIME ZONE 'UTC', 'YYYY-MM') AS month, count(*) AS rows, 0 AS bytes FROM gone GROUP BY 1`);
@@ -122,6 +158,30 @@ export async function removeLogBefore(
   return rows;
 }
 
+/** Removes cases that were closed before a time, with all that belongs to them. Their seals remain. */
+export async function removeCasesBefore(
+  tx: Executor,
+  cutoff: number,
+  limit: number,
+): Promise<RemovedRecords[]> {
+  // Plan: cases_by_closing.
+  const { rows: due } = await tx.execute<{ id: string }>(sql`
+    SELECT id FROM cases WHERE closed_at < ${moment(cutoff)} ORDER BY closed_at LIMIT ${limit} FOR UPDATE`);
+  const ids = sql`ANY (${sql.param(due.map(({ id }) => id))}::uuid[])`;
+  // The entries go first: what protects them asks for their case.
+  await tx.execute(sql`
+    WITH gone AS (DELETE FROM case_log WHERE case_id = ${ids} RETURNING id)
+    INSERT INTO removed_case_log (id) SELECT id FROM gone`);
+  await tx.execute(sql`DELETE FROM case_items WHERE case_id = ${ids}`);
+  const { rows } = await tx.execute<RemovedRecords>(sql`
+    WITH gone AS (DELETE FROM cases WHERE id = ${ids} RETURNING closed_at)
+    SELECT to_char(closed_at AT TIME ZONE 'UTC', 'YYYY-MM') AS month, count(*) AS rows, 0 AS bytes FROM gone GROUP BY 1`);
+  return rows;
+}
+
+/** Situation reports are kept as long as their incident. */
+const NOT_KEPT = sql.raw('NOT EXISTS (SELECT FROM situation_reports WHERE report_id = reports.id)');
+
 /** Removes reports finished before a time. Their files are removed later (reports/start.ts). */
 export async function removeReportsBefore(
   tx: Executor,
@@ -131,7 +191,7 @@ export async function removeReportsBefore(
   const { rows } = await tx.execute<RemovedRecords>(sql`
     WITH gone AS (
       DELETE FROM reports WHERE id IN (
-        SELECT id FROM reports WHERE finished_at < ${moment(cutoff)} ORDER BY finished_at LIMIT ${limit}
+        SELECT id FROM reports WHERE finished_at < ${moment(cutoff)} AND ${NOT_KEPT} ORDER BY finished_at LIMIT ${limit}
       ) RETURNING created_at, size
     )
     SELECT to_char(created_at AT TIME ZONE 'UTC', 'YYYY-MM') AS month, count(*) AS rows,

@@ -10,10 +10,15 @@ import type { Database } from '../../platform/database/pool.ts';
 import { inTransaction, type Transaction } from '../../platform/database/transaction.ts';
 import type { Interval } from '../../platform/time.ts';
 import { forgetSensorsDeletedBefore } from '../../sensors/status-store.ts';
-import { keepTrafficSince, type RemovedDay, removeDaysNotKept } from '../../traffic/slots-store.ts';
+import {
+  keepTrafficSince,
+  type RemovedDay,
+  removeDaysNotKept,
+  removeUncountedDaysNotKept,
+} from '../../traffic/slots-store.ts';
 import { listHeldMonths } from './counts-store.ts';
 import { type Cutoffs, coversEveryType, dropsWholeMonth } from './cutoffs.ts';
-import { dropMonth, pageOfIds } from './removal-store.ts';
+import { dropMonth, pageOfIds, pageOfIdsWithoutHit } from './removal-store.ts';
 import { type Removal, recordRemovals, tryToExcludeBackups } from './store.ts';
 
 /** The services that a run of retention needs. */
@@ -108,6 +113,39 @@ async function removeOfType(run: Run, type: EventType, span: Interval): Promise<
   }
 }
 
+/** Removes events of which nothing came, for which there is a shorter rule. What others count of them stays. */
+export async function removeEventsWithoutHit(run: Run, due: Cutoffs): Promise<void> {
+  if (due.withoutHit.size === 0) return;
+  for (const { from, until } of await listEventMonths(run.db)) {
+    for (const [type, cutoff] of due.withoutHit) {
+      const since = Math.max(from, due.events.get(type) ?? from);
+      const span = { from: since, until: Math.min(cutoff, until) };
+      if (span.from < span.until) await removeOfTypeWithoutHit(run, type, span);
+    }
+  }
+}
+
+async function removeOfTypeWithoutHit(run: Run, type: EventType, span: Interval): Promise<void> {
+  let after: string | null = null;
+  while (!run.stopped()) {
+    let last: string | null = null;
+    await removeRecorded(run, async (tx) => {
+      const page = await pageOfIdsWithoutHit(tx, type, span, after, EVENTS_AT_ONCE);
+      last = page.last;
+      const held = await findHeld(tx, page.ids);
+      const removed = await removeEvents(
+        tx,
+        page.ids.filter((id) => !held.has(id)),
+        false,
+      );
+      return removed.map((each) => ({ ...each, class: 'events', until: span.until }));
+    });
+    if (last === null) return;
+    after = last;
+    await sleep(PAUSE_MS);
+  }
+}
+
 async function removeInBatches(run: Run, due: Cutoffs, { from, until }: Interval): Promise<void> {
   for (const [type, cutoff] of due.events) {
     if (cutoff > from) await removeOfType(run, type, { from, until: Math.min(cutoff, until) });
@@ -148,6 +186,8 @@ async function dropWhole(run: Run, due: Cutoffs, partition: EventMonth): Promise
 
 /** Number of days of one place removed in one transaction, with at most some 1,600 rows each. */
 const DAYS_AT_ONCE = 20;
+/** Number of periods of which the days are removed in one transaction, where these have no counts. */
+const PERIODS_AT_ONCE = 5_000;
 
 /**
  * Removes traffic counts before a time (Unix milliseconds; null for none), and the history of sensors that were deleted
@@ -159,15 +199,28 @@ export async function removeDueTraffic(run: Run, cutoff: number | null): Promise
   await inTransaction(run.db, (tx) => keepTrafficSince(tx, cutoff));
   await forgetSensorsDeletedBefore(run.db, cutoff);
   for (let last: RemovedDay | null = null; !run.stopped(); ) {
-    let days: RemovedDay[] = [];
-    await removeRecorded(run, async (tx) => {
-      days = await removeDaysNotKept(tx, last, DAYS_AT_ONCE);
-      return [...byMonth(days)].map(([month, rows]) => ({ class: 'traffic', month, rows }));
-    });
-    if (days.length < DAYS_AT_ONCE) return;
+    const days = await removeDaysRecorded(run, (tx) => removeDaysNotKept(tx, last, DAYS_AT_ONCE));
+    if (days.length < DAYS_AT_ONCE) break;
     last = days.at(-1) ?? null;
     await sleep(PAUSE_MS);
   }
+  while (!run.stopped()) {
+    const days = await removeDaysRecorded(run, (tx) => removeUncountedDaysNotKept(tx, PERIODS_AT_ONCE));
+    if (days.length === 0) return;
+    await sleep(PAUSE_MS);
+  }
+}
+
+async function removeDaysRecorded(
+  run: Run,
+  remove: (tx: Transaction) => Promise<RemovedDay[]>,
+): Promise<RemovedDay[]> {
+  let days: RemovedDay[] = [];
+  await removeRecorded(run, async (tx) => {
+    days = await remove(tx);
+    return [...byMonth(days)].map(([month, rows]) => ({ class: 'traffic', month, rows }));
+  });
+  return days;
 }
 
 function byMonth(days: readonly RemovedDay[]): ReadonlyMap<string, number> {

@@ -1,18 +1,26 @@
-import { DateTime } from 'luxon';
 import { forgetOldDeletions } from '../../events/remove-store.ts';
 import { readDatabaseTime } from '../../platform/database/moment.ts';
 import type { Transaction } from '../../platform/database/transaction.ts';
 import { safeText } from '../../platform/describe-error.ts';
 import { startPeriodic } from '../../platform/periodic.ts';
+import { dailyAt } from '../../platform/time.ts';
 import { hasHitDays, removeHitsDue } from '../../watchlist/hits-store.ts';
 import { cutoffsOf, hasLimits, requireSmallStep, StepTooLarge } from './cutoffs.ts';
 import {
   type RemovedRecords,
   removeActivityBefore,
+  removeCasesBefore,
   removeLogBefore,
   removeReportsBefore,
 } from './removal-store.ts';
-import { type Run, type RunParts, removeDueEvents, removeDueTraffic, removeRecorded } from './remove.ts';
+import {
+  type Run,
+  type RunParts,
+  removeDueEvents,
+  removeDueTraffic,
+  removeEventsWithoutHit,
+  removeRecorded,
+} from './remove.ts';
 import { removeDueImages } from './remove-images.ts';
 import {
   beginRun,
@@ -57,7 +65,7 @@ export async function executeRun(
 
 async function removeRecords(
   run: Run,
-  name: 'activity' | 'hits' | 'log' | 'reports',
+  name: 'activity' | 'cases' | 'hits' | 'log' | 'reports',
   cutoff: number | null,
   remove: (tx: Transaction, cutoff: number, limit: number) => Promise<RemovedRecords[]>,
 ): Promise<void> {
@@ -79,10 +87,12 @@ async function removeAllDue(run: Run): Promise<void> {
     requireSmallStep(now, await lastRemovingStart(run.db), rules.updatedAt?.getTime() ?? null);
   }
   await removeDueEvents(run, due);
+  await removeEventsWithoutHit(run, due);
   await removeRecords(run, 'reports', due.reports, removeReportsBefore);
   await removeRecords(run, 'activity', due.activity, removeActivityBefore);
   await removeRecords(run, 'hits', due.hits, removeHitsDue);
   await removeRecords(run, 'log', due.log, removeLogBefore);
+  await removeRecords(run, 'cases', due.cases, removeCasesBefore);
   await removeDueTraffic(run, due.traffic);
   await removeDueImages(run, due, since);
   await forgetOldDeletions(run.db);
@@ -94,9 +104,7 @@ const LOOK_MS = 600_000;
 
 /** The previous and the next time of the daily run (Unix milliseconds). */
 export function dailyRuns(now: number, zone: string): { last: number; next: number } {
-  const today = DateTime.fromMillis(now, { zone }).startOf('day').set({ hour: HOUR });
-  const last = today.toMillis() <= now ? today : today.minus({ days: 1 });
-  return { last: last.toMillis(), next: last.plus({ days: 1 }).toMillis() };
+  return dailyAt(HOUR, now, zone);
 }
 
 /** The services of retention that the application context contains. */

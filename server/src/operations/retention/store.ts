@@ -16,11 +16,13 @@ import { type Executor, inTransaction, type Transaction } from '../../platform/d
 interface SettingsRow extends Record<string, unknown> {
   events_days: number | null;
   events_by_type: RetentionRules['events']['byType'];
+  events_without_hit: RetentionRules['events']['withoutHit'] | null;
   images_days: number | null;
   reports_days: number | null;
   activity_days: number | null;
   traffic_days: number | null;
   log_days: number | null;
+  cases_days: number | null;
   updated_at: string | null;
   updated_by: string | null;
 }
@@ -55,6 +57,7 @@ export function changedRules(rules: RetentionRules, input: RetentionInput): Rete
     activity: input.activity === undefined ? rules.activity : input.activity,
     traffic: input.traffic === undefined ? rules.traffic : input.traffic,
     log: input.log === undefined ? rules.log : input.log,
+    cases: input.cases === undefined ? rules.cases : input.cases,
   };
 }
 
@@ -62,9 +65,11 @@ export function changedRules(rules: RetentionRules, input: RetentionInput): Rete
 export async function storeRules(tx: Executor, rules: RetentionRules, userId: string): Promise<void> {
   await tx.execute(sql`
     UPDATE retention_settings SET events_days = ${rules.events.default}::integer,
-      events_by_type = ${JSON.stringify(rules.events.byType)}::jsonb, images_days = ${rules.images}::integer,
+      events_by_type = ${JSON.stringify(rules.events.byType)}::jsonb,
+      events_without_hit = ${JSON.stringify(rules.events.withoutHit)}::jsonb, images_days = ${rules.images}::integer,
       reports_days = ${rules.reports}::integer, activity_days = ${rules.activity}::integer,
       traffic_days = ${rules.traffic}::integer, log_days = ${rules.log}::integer,
+      cases_days = ${rules.cases}::integer,
       updated_at = ${timeOfUpdate()}, updated_by = ${userId}::uuid`);
 }
 
@@ -76,12 +81,17 @@ async function read(db: Executor, lock = sql``): Promise<SettingsRow> {
 
 function rulesOf(row: SettingsRow): RetentionRules {
   return {
-    events: { default: row.events_days, byType: row.events_by_type },
+    events: {
+      default: row.events_days,
+      byType: row.events_by_type,
+      withoutHit: row.events_without_hit ?? {},
+    },
     images: row.images_days,
     reports: row.reports_days,
     activity: row.activity_days,
     traffic: row.traffic_days,
     log: row.log_days,
+    cases: row.cases_days,
   };
 }
 

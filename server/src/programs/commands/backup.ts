@@ -9,6 +9,7 @@ import { CommandFailed, inMegabytes, print, printJson, reporting, wholeNumber } 
 
 interface BackupOptions {
   readonly keep?: number;
+  readonly encryptTo?: readonly string[];
   readonly json: boolean;
 }
 
@@ -19,7 +20,7 @@ function folderOf(argument: string | undefined, config: Config): string {
   throw new CommandFailed('There is no folder for backups: name one, or set BACKUP_DIR');
 }
 
-async function backup(argument: string | undefined, { keep, json }: BackupOptions): Promise<void> {
+async function backup(argument: string | undefined, { keep, encryptTo, json }: BackupOptions): Promise<void> {
   const { makeRecordedBackup } = await import('../../operations/backup/recorded.ts');
   const { openImageFiles } = await import('../../images/blobs.ts');
   const config = loadConfig();
@@ -33,6 +34,7 @@ async function backup(argument: string | undefined, { keep, json }: BackupOption
     files,
     dataDir: config.DATA_DIR,
     folder,
+    recipients: encryptTo ?? config.BACKUP_ENCRYPT_TO,
     keep: keep ?? (isOwn ? config.BACKUP_KEEP : null),
     log: createLog(config.LOG_LEVEL),
   });
@@ -58,11 +60,15 @@ export function addBackup(program: Command): void {
       'remove older backups in the folder, so that this many are left',
       wholeNumber(1),
     )
+    .option(
+      '--encrypt-to <recipients...>',
+      'encrypt it for these recipients of age (default: BACKUP_ENCRYPT_TO); only their identities decrypt it',
+    )
     .option('--json', 'print the result as JSON', false)
     .addHelpText(
       'after',
       `
-Images are stored once for all backups of a folder, in its folder pictures; copy both to take a backup elsewhere.
+Images are stored once for all backups of a folder, in its folder pictures (encrypted: pictures-…); copy both to take a backup elsewhere.
 Keep .env too: it is not part of the backup.`,
     )
     .action(reporting({ what: 'No backup was made.' }, backup));
@@ -70,25 +76,35 @@ Keep .env too: it is not part of the backup.`,
 
 interface RestoreOptions {
   readonly verifyOnly: boolean;
+  readonly identity?: string;
   readonly json: boolean;
 }
 
-async function restore(folder: string, { verifyOnly, json }: RestoreOptions): Promise<void> {
+async function restore(folder: string, { verifyOnly, identity, json }: RestoreOptions): Promise<void> {
   const { findArchive } = await import('../../operations/backup/folder.ts');
-  const { verifyArchive } = await import('../../operations/backup/archive.ts');
+  const { readManifest, requireIdentity, verifyArchive } = await import('../../operations/backup/archive.ts');
+  const { Decryption } = await import('../../operations/backup/encryption.ts');
   const config = loadConfig();
   const archive = await findArchive(resolve(folder));
   const say = (line: string): void => {
     if (!json) print(line);
   };
   say(`Reading ${archive}.`);
-  const manifest = await verifyArchive(archive);
+  const decryption = identity === undefined ? null : await Decryption.readFile(resolve(identity));
+  // Before everything is read.
+  if (!verifyOnly) await requireIdentity(archive, await readManifest(archive), decryption);
+  const manifest = await verifyArchive(archive, { decryption });
+  const isUndecrypted = manifest.recipients !== undefined && decryption === null;
   const { madeAt, gantryVersion, pictures } = manifest;
   say(
     `  made ${madeAt} by version ${gantryVersion}; ${pictures.count} images (${inMegabytes(pictures.bytes)})`,
   );
   if (verifyOnly) {
-    if (json) printJson({ archive, isComplete: true, madeAt, gantryVersion });
+    if (json) printJson({ archive, isComplete: true, isDecrypted: !isUndecrypted, madeAt, gantryVersion });
+    if (isUndecrypted)
+      return say(
+        'Its encrypted files are as they were written. Their content was not checked: name --identity.',
+      );
     return say('The backup is complete and undamaged. Nothing was restored.');
   }
   const { openTarget } = await import('../../operations/backup/target-store.ts');
@@ -99,6 +115,7 @@ async function restore(folder: string, { verifyOnly, json }: RestoreOptions): Pr
   const restored = await restoreBackup({
     archive,
     manifest,
+    decryption,
     connectionString: target.connectionString,
     allowUnsafe: config.ALLOW_UNSAFE_DATABASE,
     files,
@@ -122,6 +139,7 @@ export function addRestore(program: Command): void {
       'Restore a backup into an empty installation: a new DATA_DIR, or an empty database in DATABASE_URL. No service may run on it.',
     )
     .argument('<folder>', 'folder of a backup, or of several, whose newest is taken')
+    .option('--identity <file>', 'file with the identity of age that decrypts the backup')
     .option('--verify-only', 'check that the backup is complete and undamaged, and restore nothing', false)
     .option('--json', 'print the result as JSON', false)
     .addHelpText(

@@ -2,17 +2,10 @@ import { createWriteStream } from 'node:fs';
 import { open, rename, rm } from 'node:fs/promises';
 import type { Readable, Writable } from 'node:stream';
 import { type EventType, eventType } from '@gantry/contract/events';
-import { isIsoTime } from '@gantry/contract/time';
 import { type Command, InvalidArgumentError, Option } from 'commander';
 import { type TransferFormat, transferFormats } from '../../operations/transfer/store.ts';
 import type { Config } from '../../platform/config.ts';
-import type { Database } from '../../platform/database/pool.ts';
-import { CommandFailed, exitCodes, print, printJson, reporting, WrongUsage } from './output.ts';
-
-function isoTime(text: string): string {
-  if (isIsoTime(text)) return text;
-  throw new InvalidArgumentError('Use a time such as 2026-01-31T08:15:00Z or 2026-01-31.');
-}
+import { CommandFailed, exitCodes, isoTime, print, printJson, reporting, WrongUsage } from './output.ts';
 
 function eventTypesOf(text: string, before: readonly EventType[] = []): EventType[] {
   const parsed = eventType.safeParse(text);
@@ -38,22 +31,15 @@ interface ExportOptions {
   readonly json: boolean;
 }
 
-/** The time (Unix milliseconds) that an option names; without an offset, in the time zone of the service. */
-async function timeOf(text: string | undefined, db: Database): Promise<number | null> {
-  if (text === undefined) return null;
-  const { resolveTime } = await import('../../platform/time.ts');
-  const { getTimezoneSettings } = await import('../../system/store.ts');
-  return resolveTime(text, (await getTimezoneSettings(db)).timezone);
-}
-
 async function exportTo(path: string | undefined, options: ExportOptions): Promise<void> {
   const file = path === '-' ? undefined : path;
   if (file === undefined && options.json)
     throw new WrongUsage(
       '--json needs a file, because the events are written to standard output without one',
     );
+  const { recordLookByCommand } = await import('../../accounts/by-command.ts');
   const { exportEvents } = await import('../../operations/transfer/export.ts');
-  const { withDatabase } = await import('./with-database.ts');
+  const { timeOf, withDatabase } = await import('./with-database.ts');
   const format = formatFor(file, options.format);
   const writeTo = (to: Writable): Promise<number> =>
     withDatabase(async ({ db }) => {
@@ -67,6 +53,7 @@ async function exportTo(path: string | undefined, options: ExportOptions): Promi
         eventTypes: options.type ?? [],
         deviceIds: options.deviceId ?? [],
       };
+      await recordLookByCommand(db, 'events export', filters);
       return exportEvents(db, filters, format, to);
     });
   if (file === undefined) {

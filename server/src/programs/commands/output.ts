@@ -1,4 +1,6 @@
+import { isIsoTime } from '@gantry/contract/time';
 import { InvalidArgumentError } from 'commander';
+import { RoadsRefused } from '../../map/road-file.ts';
 import { BackupRefused } from '../../operations/backup/refusal.ts';
 import { ConfigError } from '../../platform/config.ts';
 import { sqlState } from '../../platform/database/failure.ts';
@@ -36,6 +38,12 @@ export function wholeNumber(min: number, max: number = Number.MAX_SAFE_INTEGER) 
   };
 }
 
+/** A parser of a time, for an option. @throws InvalidArgumentError */
+export function isoTime(text: string): string {
+  if (isIsoTime(text)) return text;
+  throw new InvalidArgumentError('Use a time such as 2026-01-31T08:15:00Z or 2026-01-31.');
+}
+
 /** The exit codes of all commands. */
 export const exitCodes = {
   done: 0,
@@ -59,7 +67,7 @@ export class WrongUsage extends Error {
 const MISSING = /^42(P01|703|883)$/;
 
 /** Errors whose messages are written for people. */
-const OURS = [CommandFailed, WrongUsage, ConfigError, BackupRefused, UnsuitableDatabase];
+const OURS = [CommandFailed, WrongUsage, ConfigError, BackupRefused, RoadsRefused, UnsuitableDatabase];
 
 /** The message of an error for people: without a stack, and without values of statements. */
 export function messageOf(error: unknown): string {

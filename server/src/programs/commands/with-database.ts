@@ -2,6 +2,8 @@ import type { Config } from '../../platform/config.ts';
 import { openDatabaseOf } from '../../platform/database/open.ts';
 import { createDatabase, createPool, type Database } from '../../platform/database/pool.ts';
 import { loadConfig } from '../../platform/load-config.ts';
+import { resolveTime } from '../../platform/time.ts';
+import { getTimezoneSettings } from '../../system/store.ts';
 
 /** The database of this installation, for a command. */
 export interface CommandDatabase {
@@ -27,4 +29,9 @@ export async function withDatabase<Result>(
   } finally {
     await pool.end();
   }
+}
+
+/** The time (Unix milliseconds) that an option names; without an offset, in the time zone of the service. */
+export async function timeOf(text: string | undefined, db: Database): Promise<number | null> {
+  return text === undefined ? null : resolveTime(text, (await getTimezoneSettings(db)).timezone);
 }
