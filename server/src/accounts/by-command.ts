@@ -1,6 +1,6 @@
 import { userInfo } from 'node:os';
 import type { CreateUserInput, User } from '@gantry/contract/users';
-import { recordActivity } from '../activity/store.ts';
+import { NOBODY, recordActivity } from '../activity/store.ts';
 import type { Caller } from '../platform/context.ts';
 import type { Database } from '../platform/database/pool.ts';
 import { inTransaction } from '../platform/database/transaction.ts';
@@ -17,8 +17,8 @@ interface CommandApp {
   readonly passwords: Passwords;
 }
 
-/** The origin of such a change in the activity log. */
-function callerOf(command: string): Caller {
+/** The origin of a command's change in the activity log. */
+export function callerOf(command: string): Caller {
   return {
     requestId: '',
     since: performance.now(),
@@ -30,12 +30,22 @@ function callerOf(command: string): Caller {
 }
 
 /** The user of the operating system, who is recorded with the action. */
-function systemUser(): string {
+export function systemUser(): string {
   try {
     return userInfo().username;
   } catch {
     return String(process.getuid?.() ?? 'unknown');
   }
+}
+
+/** Records that the administrator of the machine is shown plates by a command, under nobody. */
+export function recordLookByCommand(
+  db: Database,
+  command: string,
+  filter: Readonly<Record<string, unknown>>,
+): Promise<void> {
+  const details = { procedure: `gantry ${command}`, systemUser: systemUser(), filter };
+  return recordActivity(db, NOBODY, callerOf(command), 'events.view', details);
 }
 
 /** An account whose password was reset. */

@@ -118,9 +118,9 @@ async function findTokenActor({ db, config, sessionMonitor }: Anybody['app'], be
   };
 }
 
-/** The caller with the API token that the call was made with, which the activity log names. */
+/** The caller of one call, with the API token that it was made with, which the activity log names. */
 export function callerAs(caller: Caller, { apiToken }: SignedInUser): Caller {
-  return apiToken ? { ...caller, apiToken } : caller;
+  return apiToken ? { ...caller, apiToken } : { ...caller };
 }
 
 /** @throws AppError `forbidden` for an API token */

@@ -12,7 +12,7 @@ import type {
 import {
   type ActivityAction,
   type ActivityRow,
-  findActivity,
+  findActivities,
   listActivityLog,
   NOBODY,
   recordActivity,
@@ -187,25 +187,28 @@ function change(
 export async function viewActivityLog({ app }: ActorContext, input: ActivityLogInput): Promise<ActivityLog> {
   const interval = resolveInterval(input, app.settings.current().timezone);
   const { items, total } = await listActivityLog(app.db, input, interval);
-  return { activities: await withNames(app.db, items), total, pageCount: pageCount(total, input.take) };
+  return { activities: await viewEntries(app.db, items), total, pageCount: pageCount(total, input.take) };
 }
 
 /** @throws AppError `notFound` */
 export async function viewActivity({ app }: ActorContext, id: string): Promise<ActivityLogEntry> {
-  const row = await findActivity(app.db, id);
-  return found(row ? await withNames(app.db, [row]) : [], 'Entry of the activity log');
+  return found(await viewEntries(app.db, await findActivities(app.db, [id])), 'Entry of the activity log');
 }
 
-async function withNames(db: Executor, rows: readonly ActivityRow[]): Promise<ActivityLogEntry[]> {
+/** Entries of the activity log with the names of users. */
+export async function viewEntries(db: Executor, rows: readonly ActivityRow[]): Promise<ActivityLogEntry[]> {
   const personOf = (userId: string) => (userId === NOBODY ? null : userId);
   const nameOf = await findNames(
     db,
     rows.map(({ userId }) => personOf(userId)),
   );
-  return rows.map(({ id, userId, at, ...rest }) => ({
+  return rows.map(({ id, userId, at, action, ipAddress, userAgent, details }) => ({
     id: String(id),
     by: nameOf(personOf(userId)),
+    action,
     timestamp: new Date(at),
-    ...rest,
+    ipAddress,
+    userAgent,
+    details,
   }));
 }

@@ -140,7 +140,7 @@ export const alarmRulesRouter = router({
     .meta({
       summary: 'Add a rule',
       notes:
-        'A rule that can never fire is refused (BAD_REQUEST) with what would be right; `warnings` says what else may have been overlooked. Rules are evaluated every 10 s, those of TRAFFIC, SENSOR_PLAUSIBILITY and EVENT_RATE every minute. The rule fires for each sensor, place, incident or hit by itself; if the condition holds for more than 200 of them, once for all. What is more than 15 minutes old never fires. CERTIFICATE and seals are refused in this version.',
+        'A rule that can never fire is refused (BAD_REQUEST) with what would be right; `warnings` says what else may have been overlooked. Rules are evaluated every 10 s, those of TRAFFIC, SENSOR_PLAUSIBILITY and EVENT_RATE every minute. The rule fires for each sensor, place, incident or hit by itself; if the condition holds for more than 200 of them, once for all. What is more than 15 minutes old never fires.',
     })
     .input(alarmRuleInput)
     .output(alarmRule)

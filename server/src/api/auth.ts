@@ -104,12 +104,13 @@ export const authRouter = router({
   getPlateAccess: signedIn
     .meta({
       summary: 'Get whether you see number plates',
-      notes: 'As the settings `HIDE_PLATES_FROM` and `PLATE_SEARCH_REASON` say.',
+      notes: 'As the settings `HIDE_PLATES_FROM`, `PLATE_SEARCH_REASON` and `PURPOSES` say.',
     })
     .output(plateAccess)
     .query(({ ctx: { app, actor } }) => ({
       seesPlates: actor.seesPlates,
       requiresReason: app.config.PLATE_SEARCH_REASON,
+      purposes: [...app.config.PURPOSES].map(([code, name]) => ({ code, name })),
     })),
 
   refreshToken: person

@@ -47,7 +47,11 @@ export const channelsRouter = router({
     .mutation(({ ctx, input }) => updateChannel(ctx, input)),
 
   delete: allowed('systemSettings')
-    .meta({ summary: 'Delete a channel', notes: 'Messages that wait are not sent. All stay in the log.' })
+    .meta({
+      summary: 'Delete a channel',
+      notes:
+        'Refused (CONFLICT) while a policy names it. Messages that wait are not sent. All stay in the log.',
+    })
     .input(byId)
     .output(deletedChannel)
     .mutation(async ({ ctx, input }) => ({ success: true as const, id: await deleteChannel(ctx, input.id) })),

@@ -7,6 +7,7 @@ import {
   previewStepNoticeInput,
   rejectFalseInput,
   removeCalledInput,
+  reopenStepInput,
   sendStepNoticeInput,
   setFactsInput,
   setLanesInput,
@@ -37,6 +38,13 @@ import {
   updateIncidentInput,
 } from '@gantry/contract/incidents';
 import { permissions } from '@gantry/contract/permissions';
+import {
+  makeReportInput,
+  previewReportInput,
+  reportPreview,
+  situationReport,
+  situationReports,
+} from '@gantry/contract/situation-reports';
 import { keepNoteImages } from '../images/images.ts';
 import { addAgency, removeCalledAgency, updateCalledAgency } from '../incidents/agencies.ts';
 import { findCamerasNear } from '../incidents/cameras-store.ts';
@@ -48,18 +56,26 @@ import {
   assignIncident,
   attachEvent,
   createIncident,
+  findFormerNote,
   followIncidents,
   moveIncident,
-  requireMayNote,
   updateIncident,
   viewIncident,
   viewIncidents,
 } from '../incidents/service.ts';
-import { completeStep, previewStepNotice, sendStepNotice, setPlan, skipStep } from '../incidents/steps.ts';
+import {
+  completeStep,
+  previewStepNotice,
+  reopenStep,
+  sendStepNotice,
+  setPlan,
+  skipStep,
+} from '../incidents/steps.ts';
 import { getIncidentRow } from '../incidents/store.ts';
 import { rejectFalse, setFacts, setLanes, setTimes, verifyIncident } from '../incidents/work.ts';
 import { sendLetter } from '../notices/channels.ts';
 import { resolveInterval } from '../platform/time.ts';
+import { makeSituationReport, previewSituationReport, viewSituationReports } from '../reports/situation.ts';
 import { messagesOf } from '../rpc/messages.ts';
 import { allowed, pageOf, router } from './procedures.ts';
 
@@ -93,7 +109,7 @@ export const incidentsRouter = router({
     .input(incidentStatsInput)
     .output(incidentStats)
     .query(({ ctx: { app }, input }) =>
-      getIncidentStats(app.db, resolveInterval(input, app.settings.current().timezone)),
+      getIncidentStats(app.db, resolveInterval(input, app.settings.current().timezone), input),
     ),
 
   getCameras: permitted
@@ -185,13 +201,13 @@ export const incidentsRouter = router({
   addNote: permitted
     .meta({
       summary: 'Add a note, with up to 5 images, to an incident in any state',
-      notes: `The images are stored before the answer, and kept as long as the incident. The timeline has their addresses in \`details.images\`; every user can read them there. On SERVICE_UNAVAILABLE (503), wait for \`Retry-After\` and send the note again. ${WHO}`,
+      notes: `The images are stored before the answer, and kept as long as the incident. The timeline has their addresses in \`details.images\`; every user can read them there. On SERVICE_UNAVAILABLE (503), wait for \`Retry-After\` and send the note again. With an \`idempotencyKey\`, it is added once even if an answer was lost. ${WHO}`,
     })
     .input(addNoteInput)
     .output(incident)
     .mutation(async ({ ctx, input: { images, ...input } }) => {
-      if (images.length > 0) await requireMayNote(ctx, input.id);
-      return addNote(ctx, { ...input, images: await keepNoteImages(ctx.app.images, images) });
+      const former = images.length > 0 ? await findFormerNote(ctx, input) : null;
+      return former ?? addNote(ctx, { ...input, images: await keepNoteImages(ctx.app.images, images) });
     }),
 
   attachEvent: permitted
@@ -305,6 +321,36 @@ export const incidentsRouter = router({
     .input(skipStepInput)
     .output(incident)
     .mutation(({ ctx, input }) => skipStep(ctx, input)),
+
+  reopenStep: permitted
+    .meta({
+      summary: 'Open a step of the response plan again that was done or skipped by mistake',
+      notes: `The reason stays in the timeline. A time that the step set is taken back, unless somebody has set another one since; a notice that was sent stays sent. ${WHO}`,
+    })
+    .input(reopenStepInput)
+    .output(incident)
+    .mutation(({ ctx, input }) => reopenStep(ctx, input)),
+
+  getReports: permitted
+    .meta({ summary: 'List the situation reports of an incident, newest first' })
+    .input(byId)
+    .output(situationReports)
+    .query(async ({ ctx, input }) => ({ reports: await viewSituationReports(ctx, input.id) })),
+
+  getReportPreview: permitted
+    .meta({ summary: 'Get what a situation report would have, and to whom it could be sent' })
+    .input(previewReportInput)
+    .output(reportPreview)
+    .query(({ ctx, input }) => previewSituationReport(ctx, input)),
+
+  makeReport: permitted
+    .meta({
+      summary: 'Make a situation report of an incident, and send it',
+      notes: `The reports of an incident are numbered and kept as long as it, with who made them when and for whom, and the hash of the file (PDF): the chronology of the incident at that time. One for PARTNERS or PUBLIC has only notes for that circle or a wider one, and no reasons. It is sent by e-mail with the given subject and text once it is made; nothing is sent without \`to\`. It requires the permission Generate Reports, too. ${WHO}`,
+    })
+    .input(makeReportInput)
+    .output(situationReport)
+    .mutation(({ ctx, input }) => makeSituationReport(ctx, input)),
 
   getStepNotice: permitted
     .meta({ summary: 'Get what a NOTIFY step would send, and to whom' })

@@ -10,14 +10,17 @@ import { permissionOf } from '../rpc/subscription.ts';
 import { disabledFeature, requireFeature } from '../system/features.ts';
 import { maySeeChange } from '../watchlist/hits.ts';
 import { alarmsRouter } from './alarms.ts';
+import { casesRouter } from './cases.ts';
 import type { AppContext } from './context.ts';
 import { eventsRouter } from './events.ts';
+import { faultsRouter } from './faults.ts';
 import { hitsRouter } from './hits.ts';
 import { incidentsRouter } from './incidents.ts';
 import { logRouter } from './log.ts';
 import { router, signedIn } from './procedures.ts';
 import { sensorsRouter } from './sensors.ts';
 import { watchlistRouter } from './watchlist.ts';
+import { worksRouter } from './works.ts';
 
 /** The subscription of each topic. A caller who may not open it may not follow the topic here either. */
 const subscriptions = {
@@ -28,6 +31,9 @@ const subscriptions = {
   hits: { path: 'hits.onHit', procedure: hitsRouter.onHit },
   alarms: { path: 'alarms.onChanged', procedure: alarmsRouter.onChanged },
   log: { path: 'log.onAdded', procedure: logRouter.onAdded },
+  works: { path: 'works.onChanged', procedure: worksRouter.onChanged },
+  faults: { path: 'faults.onChanged', procedure: faultsRouter.onChanged },
+  cases: { path: 'cases.onChanged', procedure: casesRouter.onChanged },
 } as const satisfies Record<Topic, object>;
 
 /** The key of the payload in the messages of each topic. */
@@ -39,6 +45,9 @@ const names: { readonly [Each in Topic]: Exclude<keyof Extract<AnyMessage, { typ
   hits: 'change',
   alarms: 'alarm',
   log: 'entry',
+  works: 'change',
+  faults: 'fault',
+  cases: 'change',
 };
 
 function mayFollow({ app, actor }: SessionContext<AppContext>, each: Topic): boolean {
@@ -69,9 +78,9 @@ export const liveRouter = router({
   onAny: signedIn
     .meta({
       summary:
-        'Stream events, sensor status changes, incident changes, alerts, hits, alarms and entries of the log in one stream',
+        'Stream events, sensor status changes, incident changes, alerts, hits, alarms, entries of the log, planned works, faults and cases in one stream',
       notes:
-        'Sends what `events.onIngested`, `sensors.onStatusChanged`, `incidents.onChanged`, `watchlist.onAlert`, `hits.onHit`, `alarms.onChanged` and `log.onAdded` send, without filters and in the order in which it was committed. `type` is the name of the topic; all other keys are those of the single subscriptions. A named topic is refused (FORBIDDEN) if its own subscription would be. `missed` counts messages of all topics together. Over HTTP/1.1, browsers open at most six connections to a host, and every stream occupies one: use this stream instead of several others.',
+        'Sends what `events.onIngested`, `sensors.onStatusChanged`, `incidents.onChanged`, `watchlist.onAlert`, `hits.onHit`, `alarms.onChanged`, `log.onAdded`, `works.onChanged`, `faults.onChanged` and `cases.onChanged` send, without filters and in the order in which it was committed. `type` is the name of the topic; all other keys are those of the single subscriptions. A named topic is refused (FORBIDDEN) if its own subscription would be. `missed` counts messages of all topics together. Over HTTP/1.1, browsers open at most six connections to a host, and every stream occupies one: use this stream instead of several others.',
       message: anyMessage,
     })
     .input(followAnyInput)

@@ -11,6 +11,7 @@ import {
   signIn,
 } from '../accounts/session.ts';
 import { hidePlates } from '../events/hidden-plates.ts';
+import { noteLooks } from '../events/note-looks.ts';
 import type { RequestContext } from '../platform/context.ts';
 import { failureOf } from '../rpc/errors.ts';
 import { useOwnMessages } from '../rpc/input-messages.ts';
@@ -77,7 +78,10 @@ const anyDevice: Guard<DeviceCall, AppContext> = (ctx, { readInput }) => {
   return sensor instanceof Promise ? sensor.then((found) => ({ sensor: found, given })) : { sensor, given };
 };
 
-/** Users who are logged in and pass `check`. Those from whom plates are hidden are shown none. */
+/**
+ * Users who are logged in and pass `check`. Those from whom plates are hidden are shown none; what others are shown is
+ * recorded.
+ */
 function userWho(
   check: (actor: SignedInUser) => void,
 ): Guard<Pick<SessionContext, 'actor' | 'caller'> & Shown, AppContext> {
@@ -87,7 +91,13 @@ function userWho(
     requireFeature(ctx.app.config, path, type);
     readInput();
     const caller = callerAs(ctx.caller, actor);
-    return actor.seesPlates ? { actor, caller } : { actor, caller, show: hidePlates };
+    const looking = { app: ctx.app, actor, caller };
+    const show: Shown['show'] = actor.seesPlates
+      ? (call) => noteLooks(looking, call)
+      : ({ schema }) =>
+          (answer) =>
+            hidePlates(answer, schema);
+    return { actor, caller, show };
   };
 }
 

@@ -62,7 +62,7 @@ export const rotasRouter = router({
     .mutation(({ ctx, input }) => updateRota(ctx, input)),
 
   delete: allowed('systemSettings')
-    .meta({ summary: 'Delete a rota' })
+    .meta({ summary: 'Delete a rota', notes: 'Refused (CONFLICT) while a policy names it.' })
     .input(byId)
     .output(deletedRota)
     .mutation(async ({ ctx, input }) => ({ success: true as const, id: await deleteRota(ctx, input.id) })),

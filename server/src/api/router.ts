@@ -1,18 +1,24 @@
 import { agenciesRouter } from './agencies.ts';
 import { alarmRulesRouter, alarmsRouter, policiesRouter, silencesRouter } from './alarms.ts';
+import { auditRouter } from './audit.ts';
 import { apiTokensRouter, authRouter, secondFactorRouter } from './auth.ts';
 import { calendarsRouter } from './calendars.ts';
+import { casesRouter } from './cases.ts';
+import { certificatesRouter } from './certificates.ts';
 import { channelsRouter } from './channels.ts';
 import { connectionsRouter } from './connections.ts';
 import { contactsRouter } from './contacts.ts';
 import { classSchemesRouter, countsRouter } from './counts.ts';
 import { eventsRouter } from './events.ts';
+import { evidenceRouter } from './evidence.ts';
+import { faultsRouter } from './faults.ts';
 import { hitsRouter } from './hits.ts';
 import { hotlistsRouter } from './hotlists.ts';
 import { incidentsRouter } from './incidents.ts';
 import { liveRouter } from './live.ts';
 import { locationsRouter } from './locations.ts';
 import { logRouter, shiftsRouter } from './log.ts';
+import { mapRouter } from './map.ts';
 import { noticesRouter } from './notices.ts';
 import { plansRouter } from './plans.ts';
 import { assignmentsRouter, pointsRouter } from './points.ts';
@@ -28,6 +34,7 @@ import { usersRouter } from './users.ts';
 import { viewsRouter } from './views.ts';
 import { watchlistRouter } from './watchlist.ts';
 import { webhooksRouter } from './webhooks.ts';
+import { worksRouter } from './works.ts';
 
 /** The whole API, by noun. */
 export const appRouter = router({
@@ -35,8 +42,13 @@ export const appRouter = router({
   secondFactor: secondFactorRouter,
   apiTokens: apiTokensRouter,
   sensors: sensorsRouter,
+  faults: faultsRouter,
   connections: connectionsRouter,
   events: eventsRouter,
+  evidence: evidenceRouter,
+  audit: auditRouter,
+  cases: casesRouter,
+  certificates: certificatesRouter,
   counts: countsRouter,
   classSchemes: classSchemesRouter,
   locations: locationsRouter,
@@ -53,6 +65,7 @@ export const appRouter = router({
   incidents: incidentsRouter,
   agencies: agenciesRouter,
   plans: plansRouter,
+  works: worksRouter,
   watchlist: watchlistRouter,
   hotlists: hotlistsRouter,
   hits: hitsRouter,
@@ -67,6 +80,7 @@ export const appRouter = router({
   reports: reportsRouter,
   storage: storageRouter,
   backups: backupsRouter,
+  map: mapRouter,
   views: viewsRouter,
   system: systemRouter,
 });

@@ -45,13 +45,8 @@ import { getTmgFile } from '../traffic/files/tmg-export.ts';
 import { getHeadways } from '../traffic/headways.ts';
 import { getOutages } from '../traffic/outages.ts';
 import { getDataQuality, listDataReviews, reviewData } from '../traffic/quality/service.ts';
-import {
-  getFlow,
-  getHourOfWeek,
-  getLive,
-  getSpeedDistribution,
-  getTopLocations,
-} from '../traffic/service.ts';
+import { getTopLocations } from '../traffic/ranking.ts';
+import { getFlow, getHourOfWeek, getLive, getSpeedDistribution } from '../traffic/service.ts';
 import { compareSpeeds, getSpeedStudy } from '../traffic/studies.ts';
 import {
   getAadt,

@@ -122,7 +122,7 @@ export const usersRouter = router({
       notes:
         'Failed logins (`auth.loginFailed`) are one entry per minute for each account and group of addresses, with a `count`: ' +
         `all addresses are divided into ${ADDRESS_GROUPS} groups. Those with an e-mail address that no active user has are ` +
-        `listed under the user id \`${NOBODY}\`. Views of an image (\`images.view\`) are one entry ` +
+        `listed under the user id \`${NOBODY}\`. Looks at plates (\`events.view\`) and views of other images (\`images.view\`) are one entry ` +
         'per ten minutes, and downloads of a report (`reports.download`) one per minute, with a `count`. Also works for deleted users.',
     })
     .input(getActivityInput)

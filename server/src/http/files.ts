@@ -1,13 +1,22 @@
+import { readFile } from 'node:fs/promises';
+import { mayDo } from '@gantry/contract/permissions';
+import { imageUrl } from '@gantry/device-formats/image';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import pLimit from 'p-limit';
 import { callerAs, signIn } from '../accounts/session.ts';
 import type { AuthServices } from '../accounts/start.ts';
-import { recordImageView } from '../activity/store.ts';
+import type { ActivityServices } from '../activity/looks.ts';
+import { findShownCopy } from '../cases/redaction.ts';
+import { noteEvent } from '../events/note-looks.ts';
 import { requireSeesPlates } from '../events/plate-access.ts';
 import type { ImageServices } from '../images/start.ts';
 import type { Core } from '../platform/context.ts';
 import { notFound, unavailable } from '../platform/error.ts';
+import { verifyProgram } from '../platform/installation.ts';
+import type { RealtimeServices } from '../realtime/start.ts';
 import { openReportFile } from '../reports/download.ts';
+import { openPackage } from '../reports/packages/service.ts';
+import type { PackageServices } from '../reports/packages/start.ts';
 import type { ReportServices } from '../reports/start.ts';
 import { drain } from '../rpc/budgets.ts';
 import type { CallerOf } from '../rpc/exchange.ts';
@@ -25,12 +34,13 @@ const HARMLESS = {
 };
 
 /**
- * Serves images by their SHA-256 to all users who are logged in; those of events and of messages of devices, which may
- * show plates, only to users who may see plates.
+ * Serves images, and the files of certificates, by their SHA-256 to all users who are logged in; those of events, of messages
+ * of devices and of cases, which may show plates, only to users who may see plates, and those that only a case has to users
+ * who may verify cases. To others, an image of which a case has a redacted copy is that copy.
  */
 export function serveImageFiles(
   server: FastifyInstance,
-  app: Core & AuthServices & ImageServices,
+  app: Core & ActivityServices & AuthServices & ImageServices,
   callerOf: CallerOf,
 ): void {
   const inTurn = pLimit(READS_AT_ONCE);
@@ -47,15 +57,26 @@ export function serveImageFiles(
   };
 
   const serve = async (request: FastifyRequest<{ Params: { sha256: string } }>, reply: FastifyReply) => {
-    const caller = callerOf(request.raw, request.id);
-    const actor = await signIn({ app, caller });
+    const asked = callerOf(request.raw, request.id);
+    const actor = await signIn({ app, caller: asked });
+    const caller = callerAs(asked, actor);
     const { sha256 } = request.params;
     const image = SHA256.test(sha256) ? await app.images.find(sha256) : null;
     if (!image) throw notFound('Image');
-    if (!actor.seesPlates && (await app.images.isFromDevice(sha256)))
-      requireSeesPlates({ app, caller, actor });
+    const { device, note, certificate, case: isOfCase } = await app.images.ownersOf(sha256);
+    // An image to which nothing refers may be one of a device, whose event was deleted.
+    if (!actor.seesPlates && (device || !(note || certificate))) requireSeesPlates({ app, caller, actor });
+    if (isOfCase && !mayDo(actor.role, 'verifyCases')) {
+      const copy = await findShownCopy(app.db, sha256);
+      // The address is that of these bytes, so it does not answer with other ones.
+      if (copy !== null && copy !== sha256)
+        return reply.header('cache-control', 'private, no-store').redirect(imageUrl(copy), 302);
+      if (copy === null && !(device || note || certificate)) throw notFound('Image');
+    }
     if (request.method === 'GET') {
-      await recordImageView(app.db, actor.id, callerAs(caller, actor), sha256);
+      const eventId = await app.images.eventOf(sha256);
+      const look = { userId: actor.id, caller, action: 'images.view', subject: { sha256 } } as const;
+      await (eventId === null ? app.looks.note(look) : noteEvent({ app, actor, caller }, eventId));
     }
     const tag = `"${sha256}"`;
     const describe = () =>
@@ -145,5 +166,39 @@ export function serveReportFiles(
         .header('cache-control', 'private, no-store')
         .send(stream);
     },
+  );
+}
+
+/** Serves the files of evidence packages to users who verify cases. */
+export function servePackageFiles(
+  server: FastifyInstance,
+  app: Core & AuthServices & PackageServices & Pick<RealtimeServices, 'outbox'>,
+  callerOf: CallerOf,
+): void {
+  server.get<{ Params: { id: string } }>(
+    '/cases/exports/:id/file',
+    { exposeHeadRoute: false },
+    async (request, reply) => {
+      drain(request.raw, reply.raw);
+      const caller = callerOf(request.raw, request.id);
+      const { name, size, stream } = await openPackage({ app, caller }, request.params.id);
+      return reply
+        .header('content-type', 'application/zip')
+        .header('content-length', size)
+        .header('content-disposition', `attachment; filename="${name}"`)
+        .header('cache-control', 'private, no-store')
+        .send(stream);
+    },
+  );
+}
+
+/** Serves the program that verifies evidence packages to everybody. */
+export function serveVerifyProgram(server: FastifyInstance): void {
+  server.get('/evidence/gantry-verify.mjs', async (_request, reply) =>
+    reply
+      .header('content-type', 'text/javascript; charset=utf-8')
+      .header('content-disposition', 'attachment; filename="gantry-verify.mjs"')
+      .header('cache-control', 'no-cache')
+      .send(await readFile(verifyProgram)),
   );
 }

@@ -1,6 +1,7 @@
 import { hash, timingSafeEqual } from 'node:crypto';
 import proxyAddress from '@fastify/proxy-addr';
 import type { FastifyInstance, FastifyRequest } from 'fastify';
+import { getSealKeys } from '../evidence/service.ts';
 import type { Config } from '../platform/config.ts';
 import type { Core } from '../platform/context.ts';
 import { WireError } from '../rpc/errors.ts';
@@ -26,6 +27,14 @@ export function serveProbes(server: FastifyInstance, app: Core, callerOf: Caller
     requireMetricsAccess(request);
     reply.header('content-type', app.metrics.registry.contentType);
     return app.metrics.render();
+  });
+}
+
+/** Serves the public keys of seals and the latest seal, for those who check evidence or keep a copy of the chain. */
+export function serveSealKeys(server: FastifyInstance, { db }: Core): void {
+  server.get('/.well-known/gantry-seal.json', async (_request, reply) => {
+    reply.header('cache-control', 'no-cache');
+    return getSealKeys(db);
   });
 }
 

@@ -11,13 +11,16 @@ import { REQUEST_TIMEOUT_MS } from '@gantry/contract/envelope';
 import type { AnyTRPCRouter } from '@trpc/server';
 import { type FastifyInstance, type FastifyReply, type FastifyRequest, fastify } from 'fastify';
 import type { AuthServices } from '../accounts/start.ts';
+import type { ActivityServices } from '../activity/looks.ts';
 import type { HotlistServices } from '../hotlists/start.ts';
 import type { ImageServices } from '../images/start.ts';
+import type { MapServices } from '../map/start.ts';
 import type { AcknowledgeGroup } from '../notices/acknowledge.ts';
 import type { Core } from '../platform/context.ts';
 import { consoleFolder } from '../platform/installation.ts';
 import { openFilesLimit } from '../platform/process/own-process.ts';
 import type { RealtimeServices } from '../realtime/start.ts';
+import type { PackageServices } from '../reports/packages/start.ts';
 import type { ReportServices } from '../reports/start.ts';
 import { drain } from '../rpc/budgets.ts';
 import { createDispatcher } from '../rpc/dispatch.ts';
@@ -42,12 +45,13 @@ import {
   refuseConnection,
   takeOverFromNode,
 } from './connections.ts';
-import { serveConsole, serveMapTiles } from './console.ts';
+import { serveConsole } from './console.ts';
 import { serveDocuments } from './docs/page.ts';
-import { serveImageFiles, serveReportFiles } from './files.ts';
+import { serveImageFiles, servePackageFiles, serveReportFiles, serveVerifyProgram } from './files.ts';
 import { serveHotlistFiles } from './hotlist-files.ts';
+import { serveMapTiles, serveMapUploads } from './map-files.ts';
 import { serveOidc } from './oidc.ts';
-import { serveProbes } from './probes.ts';
+import { serveProbes, serveSealKeys } from './probes.ts';
 import { createRestHandler } from './rest/handler.ts';
 
 /** Maximum size of the request line and headers in bytes: a batch of queries has its inputs in the address. */
@@ -57,13 +61,16 @@ const MAX_CHECK_MS = 2_000;
 
 /** The services that routes besides the API use; the API uses those that its router requires. */
 type ServedApp = Core &
+  ActivityServices &
   AuthServices &
   RealtimeServices &
   ImageServices &
   ReportServices &
+  PackageServices &
   WatchlistServices &
   WebhookServices &
-  HotlistServices;
+  HotlistServices &
+  MapServices;
 
 export interface ServerOptions {
   /** Shared with `handlers`. By default one of its own. */
@@ -159,13 +166,17 @@ export async function createServer(
   });
 
   serveProbes(server, app, callerOf);
+  serveSealKeys(server, app);
   serveReportFiles(server, app, callerOf);
+  servePackageFiles(server, app, callerOf);
+  serveVerifyProgram(server);
   serveImageFiles(server, app, callerOf);
   serveHotlistFiles(server, app, callerOf);
+  serveMapUploads(server, app, callerOf);
   if (app.oidc) serveOidc(server, app, callerOf);
   serveAcknowledgement(server, app, callerOf, acknowledgeGroup);
   await serveDocuments(server, router);
-  await serveMapTiles(server, app.config.MAP_PMTILES);
+  await serveMapTiles(server, app);
   if (app.config.CONSOLE) await serveConsole(server, pagesFolder, app.log);
   return server;
 }

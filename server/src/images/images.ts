@@ -8,14 +8,16 @@ import { AppError, invalidInput, unavailable } from '../platform/error.ts';
 import { Groups } from '../platform/groups.ts';
 import { Shares } from '../platform/shares.ts';
 import type { ImageFiles } from './blobs.ts';
-import { readImage } from './read-image.ts';
+import { type ReceivedFile, readImage } from './read-image.ts';
 import type { Place } from './segments.ts';
 import { type ImageSink, ObjectSink, SegmentSink } from './sink.ts';
 import {
   type DurableImage,
+  findEventOfImage,
   findImage,
+  findOwners,
+  type ImageOwners,
   type ImagesOfEvent,
-  isImageOfDevice,
   keepStoredImages,
   type NewImagesOfEvent,
   noteDamaged,
@@ -72,7 +74,7 @@ interface Task {
   readonly owner: Owner;
   /** Who sends them: a sensor, a connection of devices, or whoever writes notes. */
   readonly from: string;
-  readonly images: readonly ReceivedImage[];
+  readonly images: readonly ReceivedFile[];
   /** The deadline, by the monotonic clock in milliseconds. */
   readonly until: number;
 }
@@ -169,7 +171,7 @@ export class Images implements AsyncDisposable {
    * if the note is not stored. They share the queue with those of events.
    * @throws AppError `unavailable` as `keep` does
    */
-  async keepForNote(images: readonly ReceivedImage[], until = Number.POSITIVE_INFINITY): Promise<void> {
+  async keepForNote(images: readonly ReceivedFile[], until = Number.POSITIVE_INFINITY): Promise<void> {
     const durable = await this.#makeDurable({ owner: 'note', from: 'notes', images, until });
     await recording('note', recordImages(this.#db, durable));
     this.noteRecorded(durable);
@@ -212,9 +214,14 @@ export class Images implements AsyncDisposable {
     return findImage(this.#db, sha256);
   }
 
-  /** Whether the image is one of an event or a message of a device, and not only of notes of people. */
-  isFromDevice(sha256: string): Promise<boolean> {
-    return isImageOfDevice(this.#db, sha256);
+  /** What refers to an image. */
+  ownersOf(sha256: string): Promise<ImageOwners> {
+    return findOwners(this.#db, sha256);
+  }
+
+  /** The event that an image belongs to; null if it belongs to none, or to several. */
+  eventOf(sha256: string): Promise<string | null> {
+    return findEventOfImage(this.#db, sha256);
   }
 
   /**
@@ -235,6 +242,16 @@ export class Images implements AsyncDisposable {
       'damaged',
       'The stored image is not the one that was received: ask the administrator to restore it from a backup',
     );
+  }
+
+  /** As `read`, by the hash; null if the image is missing or damaged. @throws AppError `unavailable` */
+  async readIfWhole(sha256: string): Promise<Buffer | null> {
+    const image = await this.find(sha256);
+    if (!image) return null;
+    return this.read(image).catch((error: unknown) => {
+      if (error instanceof AppError && error.kind === 'damaged') return null;
+      throw error;
+    });
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
@@ -268,7 +285,7 @@ export class Images implements AsyncDisposable {
   }
 
   /** The images that are not known to be stored, each once. Those that are stored are kept for another hour. */
-  async #withoutKnown(images: readonly ReceivedImage[]): Promise<ReceivedImage[]> {
+  async #withoutKnown(images: readonly ReceivedFile[]): Promise<ReceivedFile[]> {
     const each = [...new Map(images.map((image) => [image.sha256, image])).values()];
     const isStored = await Promise.all(each.map(({ sha256 }) => this.#isStored(sha256)));
     return each.filter((_, at) => !isStored[at]);
@@ -284,7 +301,7 @@ export class Images implements AsyncDisposable {
     return isStored;
   }
 
-  async #put(owner: Owner, image: ReceivedImage, puts: Promise<unknown>[]): Promise<Place | null> {
+  async #put(owner: Owner, image: ReceivedFile, puts: Promise<unknown>[]): Promise<Place | null> {
     const { sha256 } = image;
     try {
       return await this.#breaker.run(
@@ -308,7 +325,7 @@ export class Images implements AsyncDisposable {
     }
   }
 
-  #begin(image: ReceivedImage): Promise<Place | null> {
+  #begin(image: ReceivedFile): Promise<Place | null> {
     const put = this.#sink.put(image);
     this.#storing.set(image.sha256, put);
     put.catch(() => this.#storing.delete(image.sha256));
@@ -336,7 +353,7 @@ function cannotBeStored(owner: Owner, cause?: unknown): AppError {
   );
 }
 
-function bytesOf(images: readonly ReceivedImage[]): number {
+function bytesOf(images: readonly ReceivedFile[]): number {
   return images.reduce((sum, { bytes }) => sum + bytes.length, 0);
 }
 
@@ -412,13 +429,18 @@ const IMAGES_MS = 18_000;
 
 /**
  * Checks and stores the images of a note, in base64. They are durable when this resolves.
+ * @param pathOf where the n-th of them is in the input
  * @returns each image once, in the given order
- * @throws AppError `badRequest` at `images.<n>` for data that is not an image; `unavailable`
+ * @throws AppError `badRequest` at that path for data that is not an image; `unavailable`
  */
-export async function keepNoteImages(images: Images, values: readonly string[]): Promise<KeptImage[]> {
+export async function keepNoteImages(
+  images: Images,
+  values: readonly string[],
+  pathOf = (at: number) => `images.${at}`,
+): Promise<KeptImage[]> {
   if (values.length === 0) return [];
   const received = values.map((value, at) => {
-    const path = `images.${at}`;
+    const path = pathOf(at);
     const image = readImage(value, path);
     if (!image) throw invalidInput(path, 'Send a JPEG, PNG or WebP image in base64');
     return image;

@@ -62,13 +62,19 @@ export async function removeDanglingReferences(db: Executor, eventIds: readonly 
     DELETE FROM event_images WHERE event_id = ANY (${sql.param(gone)}::uuid[]) AND at < now() - ${YOUNG}`);
 }
 
-/** A condition on rows of images that are old enough for removal and to which neither a note nor a message refers. */
-export const MAY_BE_ORPHAN = sql`touched_at < now() - ${YOUNG}
-  AND NOT EXISTS (SELECT FROM incident_images WHERE incident_images.sha256 = images.sha256)
-  AND NOT EXISTS (SELECT FROM device_message_images WHERE device_message_images.sha256 = images.sha256)`;
+/** No note, fault, message, certificate or case refers to the image. */
+const OF_NOTHING_ELSE = sql`
+  NOT EXISTS (SELECT FROM incident_images WHERE incident_images.sha256 = images.sha256)
+  AND NOT EXISTS (SELECT FROM fault_images WHERE fault_images.sha256 = images.sha256)
+  AND NOT EXISTS (SELECT FROM device_message_images WHERE device_message_images.sha256 = images.sha256)
+  AND NOT EXISTS (SELECT FROM certificates WHERE certificates.sha256 = images.sha256)
+  AND NOT EXISTS (SELECT FROM case_items WHERE case_items.sha256 = images.sha256)`;
+const OF_NO_EVENT = sql`NOT EXISTS (SELECT FROM event_images WHERE event_images.sha256 = images.sha256)`;
 
-const IS_ORPHAN = sql`${MAY_BE_ORPHAN}
-  AND NOT EXISTS (SELECT FROM event_images WHERE event_images.sha256 = images.sha256)`;
+/** A condition on rows of images that are old enough for removal and to which nothing refers but, perhaps, events. */
+export const MAY_BE_ORPHAN = sql`touched_at < now() - ${YOUNG} AND ${OF_NOTHING_ELSE}`;
+
+const IS_ORPHAN = sql`${MAY_BE_ORPHAN} AND ${OF_NO_EVENT}`;
 
 /** An image to which nothing refers. */
 export interface Orphan {
@@ -128,4 +134,31 @@ export async function removeOrphans(tx: Executor, hashes: readonly string[]): Pr
 
 function among(hashes: readonly string[]) {
   return sql`sha256 IN (SELECT decode(hex, 'hex') FROM unnest(${sql.param(hashes)}::text[]) AS hex)`;
+}
+
+/** An image that was removed, and where its bytes still are: null for a file or an object of its own. */
+export interface ReleasedImage extends Record<string, unknown> {
+  readonly sha256: string;
+  readonly bytes: number;
+  /** The name of the segment. */
+  readonly segment: string | null;
+  readonly position: number | null;
+}
+
+/**
+ * Removes those of the images to which nothing refers any more, however young. The bytes are to be removed before the
+ * transaction ends, which until then keeps them from being stored again.
+ */
+export async function removeReleased(tx: Executor, hashes: readonly string[]): Promise<ReleasedImage[]> {
+  const { rows } = await tx.execute<ReleasedImage>(sql`
+    WITH gone AS (
+      DELETE FROM images WHERE ${among(hashes)} AND ${OF_NOTHING_ELSE} AND ${OF_NO_EVENT}
+      RETURNING sha256, bytes, segment, position
+    ), dead AS (
+      UPDATE image_segments SET dead_bytes = dead_bytes + gone.bytes, dead_since = coalesce(dead_since, now())
+      FROM (SELECT segment, sum(bytes) AS bytes FROM gone GROUP BY segment) AS gone WHERE id = gone.segment
+    )
+    SELECT encode(sha256, 'hex') AS sha256, gone.bytes, name AS segment, position
+    FROM gone LEFT JOIN image_segments ON id = segment`);
+  return rows;
 }

@@ -1,4 +1,10 @@
-import { NOT_AN_IMAGE, type ReceivedImage, readImageBytes } from '@gantry/device-formats/image';
+import { hash } from 'node:crypto';
+import {
+  type MediaType,
+  NOT_AN_IMAGE,
+  type ReceivedImage,
+  readImageBytes,
+} from '@gantry/device-formats/image';
 import { invalidInput } from '../platform/error.ts';
 
 const DATA_URL = /^data:/i;
@@ -43,6 +49,54 @@ export function readImage(value: string, path: string): ReceivedImage | null {
   if (!bytes) throw invalidInput(path, 'The image is not valid base64');
   const image = readImageBytes(bytes);
   if ('refusal' in image) throw invalidInput(path, image.refusal);
+  return image;
+}
+
+/** What is stored with the images: images, and the files of certificates. */
+export type FileType = MediaType | 'application/pdf';
+
+const ENDINGS: Readonly<{ [type: string]: string }> = {
+  'image/jpeg': 'jpg',
+  'image/png': 'png',
+  'image/webp': 'webp',
+  'application/pdf': 'pdf',
+} satisfies Record<FileType, string>;
+
+/** What the name of a stored file ends with, by its type. */
+export function endingOf(type: string | null): string {
+  return ENDINGS[type ?? ''] ?? 'bin';
+}
+
+/** A file to be stored with the images; the size in pixels of one that is no image is 0. */
+export interface ReceivedFile extends Omit<ReceivedImage, 'mediaType'> {
+  readonly mediaType: FileType;
+}
+
+const PDF_URL = /^data:application\/pdf;base64,/i;
+const NO_FILE = 'Send a PDF, JPEG, PNG or WebP file in base64';
+/** A PDF ends with this mark, which some programs let some bytes follow. */
+const END_OF_PDF = '%%EOF';
+const PDF_TAIL = 1_024;
+
+/**
+ * Decodes a PDF or an image in base64, and checks by its bytes that it is one.
+ * @param path of the value in the input, for messages
+ * @throws AppError `badRequest` for anything else, and for a file that is too large or incomplete
+ */
+export function readFile(value: string, path: string, maxBytes: number): ReceivedFile {
+  const url = PDF_URL.exec(value) ?? IMAGE_URL.exec(value);
+  if (!url && DATA_URL.test(value)) throw invalidInput(path, NO_FILE);
+  const bytes = decodeBase64(url ? value.slice(url[0].length) : value);
+  if (!bytes || bytes.length === 0) throw invalidInput(path, `The file is not valid base64: ${NO_FILE}`);
+  if (bytes.length > maxBytes)
+    throw invalidInput(path, `The file has more than ${maxBytes / 1e6} MB: send a smaller one`);
+  if (bytes.subarray(0, 5).toString('latin1') === '%PDF-') {
+    if (!bytes.subarray(-PDF_TAIL).toString('latin1').includes(END_OF_PDF))
+      throw invalidInput(path, 'The PDF is incomplete: its end is missing');
+    return { sha256: hash('sha256', bytes, 'hex'), mediaType: 'application/pdf', width: 0, height: 0, bytes };
+  }
+  const image = readImageBytes(bytes);
+  if ('refusal' in image) throw invalidInput(path, NO_FILE);
   return image;
 }
 

@@ -66,6 +66,18 @@ export class SegmentFiles {
     }
   }
 
+  /** Overwrites bytes of a segment with zeros, which is durable when this resolves. */
+  async clear(name: string, position: number, bytes: number): Promise<void> {
+    const file = await ignoreErrno(open(this.pathOf(name), 'r+'), 'ENOENT');
+    if (file === undefined) return;
+    try {
+      await file.write(Buffer.alloc(bytes), 0, bytes, position);
+      await file.datasync();
+    } finally {
+      await file.close();
+    }
+  }
+
   /** The size of a segment in bytes; 0 when it does not exist. */
   async sizeOf(name: string): Promise<number> {
     return (await ignoreErrno(stat(this.pathOf(name)), 'ENOENT'))?.size ?? 0;

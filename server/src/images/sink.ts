@@ -1,10 +1,10 @@
-import type { ReceivedImage } from '@gantry/device-formats/image';
 import { DateTime } from 'luxon';
 import pLimit from 'p-limit';
 import { isBadRow } from '../platform/database/failure.ts';
 import type { Database } from '../platform/database/pool.ts';
 import { Groups } from '../platform/groups.ts';
 import type { BlobStore } from './blobs.ts';
+import type { ReceivedFile } from './read-image.ts';
 import { type Place, type SegmentFiles, SegmentWriter } from './segments.ts';
 import { segmentRegister } from './segments-store.ts';
 import { announceImages } from './store.ts';
@@ -12,13 +12,13 @@ import { announceImages } from './store.ts';
 /** Stores the bytes of images. */
 export interface ImageSink extends AsyncDisposable {
   /** @returns where the bytes are, which are durable: null for an object of their own. Errors of the store are thrown */
-  put(image: ReceivedImage): Promise<Place | null>;
+  put(image: ReceivedFile): Promise<Place | null>;
 }
 
 /** Appends images to segments: those that arrive while a group is written form the next group. */
 export class SegmentSink implements ImageSink {
   readonly #writer: SegmentWriter;
-  readonly #groups: Groups<ReceivedImage, Place>;
+  readonly #groups: Groups<ReceivedFile, Place>;
 
   /**
    * @param now the time in Unix milliseconds
@@ -31,7 +31,7 @@ export class SegmentSink implements ImageSink {
     onGroup: (images: number) => void = () => undefined,
   ) {
     this.#writer = new SegmentWriter(files, segmentRegister(db), now);
-    this.#groups = new Groups<ReceivedImage, Place>({
+    this.#groups = new Groups<ReceivedFile, Place>({
       write: async (images) => {
         const places = await this.#writer.append(images, monthAt(now()));
         onGroup(images.length);
@@ -43,7 +43,7 @@ export class SegmentSink implements ImageSink {
     });
   }
 
-  put(image: ReceivedImage): Promise<Place> {
+  put(image: ReceivedFile): Promise<Place> {
     return this.#groups.add(image);
   }
 
@@ -65,11 +65,11 @@ const OBJECTS_AT_ONCE = 32;
 export class ObjectSink implements ImageSink {
   readonly #blobs: BlobStore;
   readonly #inTurn = pLimit(OBJECTS_AT_ONCE);
-  readonly #announced: Groups<ReceivedImage, boolean>;
+  readonly #announced: Groups<ReceivedFile, boolean>;
 
   constructor(blobs: BlobStore, db: Database) {
     this.#blobs = blobs;
-    this.#announced = new Groups<ReceivedImage, boolean>({
+    this.#announced = new Groups<ReceivedFile, boolean>({
       write: async (images) => {
         const lacking = await announceImages(db, images);
         return images.map(({ sha256 }) => lacking.has(sha256));
@@ -78,7 +78,7 @@ export class ObjectSink implements ImageSink {
     });
   }
 
-  async put(image: ReceivedImage): Promise<null> {
+  async put(image: ReceivedFile): Promise<null> {
     if (await this.#announced.add(image)) {
       await this.#inTurn(() => this.#blobs.put(image.sha256, image.bytes));
     }

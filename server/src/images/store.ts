@@ -1,14 +1,15 @@
-import { imageUrl, type MediaType, type ReceivedImage } from '@gantry/device-formats/image';
+import { imageUrl } from '@gantry/device-formats/image';
 import { sql } from 'drizzle-orm';
 import { type Column, double, namesOf, rowsOf, text, uuid } from '../platform/database/arrays.ts';
 import type { Database } from '../platform/database/pool.ts';
 import type { Executor } from '../platform/database/transaction.ts';
+import type { FileType, ReceivedFile } from './read-image.ts';
 import type { Place } from './segments.ts';
 
 /** A stored image: the properties with which it is served, and where its bytes are. */
 export interface StoredImage {
   readonly sha256: string;
-  readonly mediaType: MediaType;
+  readonly mediaType: FileType;
   readonly bytes: number;
   /** The name of its segment; null when it has a file or an object of its own. */
   readonly segment: string | null;
@@ -17,7 +18,7 @@ export interface StoredImage {
 }
 
 /** An image whose bytes are durable, and where they are: null for a file or an object of its own. */
-export interface DurableImage extends Omit<ReceivedImage, 'bytes'> {
+export interface DurableImage extends Omit<ReceivedFile, 'bytes'> {
   readonly bytes: number;
   readonly place: Place | null;
 }
@@ -170,7 +171,7 @@ export function recordingImagesOfMessages(first: number): string {
  */
 export async function announceImages(
   db: Executor,
-  images: readonly ReceivedImage[],
+  images: readonly ReceivedFile[],
 ): Promise<ReadonlySet<string>> {
   const rows = [...new Map(images.map((image) => [image.sha256, image])).values()];
   const { rows: lacking } = await db.execute<{ sha256: string }>(sql`
@@ -292,16 +293,32 @@ export const STORED = sql.raw(
   `encode(sha256, 'hex') AS sha256, media_type AS "mediaType", images.bytes, name AS segment, position`,
 );
 
-/**
- * Whether the image is one of a device: an event or a message refers to it, or no note does, because the event was
- * deleted and the file is yet to be removed.
- */
-export async function isImageOfDevice(db: Executor, sha256: string): Promise<boolean> {
-  const { rows } = await db.execute<{ found: boolean }>(sql`
-    SELECT EXISTS (SELECT FROM event_images WHERE sha256 = ${digest(sha256)})
-      OR EXISTS (SELECT FROM device_message_images WHERE sha256 = ${digest(sha256)})
-      OR NOT EXISTS (SELECT FROM incident_images WHERE sha256 = ${digest(sha256)}) AS found`);
-  return rows[0]?.found ?? true;
+/** What refers to an image. */
+export interface ImageOwners extends Record<string, unknown> {
+  /** An event, or a message of a device. */
+  readonly device: boolean;
+  /** A note of an incident, or a fault of a sensor. */
+  readonly note: boolean;
+  readonly certificate: boolean;
+  readonly case: boolean;
+}
+
+/** What refers to an image; nothing does when its event was deleted, and the file is yet to be removed. */
+export async function findOwners(db: Executor, sha256: string): Promise<ImageOwners> {
+  const refers = (table: string) =>
+    sql`EXISTS (SELECT FROM ${sql.raw(table)} WHERE sha256 = ${digest(sha256)})`;
+  const { rows } = await db.execute<ImageOwners>(sql`
+    SELECT ${refers('event_images')} OR ${refers('device_message_images')} AS device, ${refers('incident_images')} OR ${refers('fault_images')} AS note,
+      ${refers('certificates')} AS certificate, ${refers('case_items')} AS "case"`);
+  return rows[0] ?? { device: false, note: false, certificate: false, case: false };
+}
+
+/** The only event with an image; null if no event has it, or several. */
+export async function findEventOfImage(db: Executor, sha256: string): Promise<string | null> {
+  // Plan: event_images_by_image.
+  const { rows } = await db.execute<{ id: string }>(sql`
+    SELECT event_id AS id FROM event_images WHERE sha256 = ${digest(sha256)} LIMIT 2`);
+  return rows.length === 1 ? (rows[0]?.id ?? null) : null;
 }
 
 function digest(sha256: string) {

@@ -1,9 +1,9 @@
 import { createHash, hash, randomBytes } from 'node:crypto';
-import { DateTime } from 'luxon';
 import type { Logger } from 'pino';
 import { readDatabaseTime } from '../platform/database/moment.ts';
 import type { Database } from '../platform/database/pool.ts';
 import { startPeriodic } from '../platform/periodic.ts';
+import { dailyAt } from '../platform/time.ts';
 import type { ImageFiles } from './blobs.ts';
 import {
   beginCheck,
@@ -89,10 +89,8 @@ export function startVerifyingImages(parts: VerifyingParts): AsyncDisposable {
   return startPeriodic(
     { everyMs: LOOK_MS, log, failure: 'stored images cannot be verified now; trying again tomorrow' },
     async (isOver) => {
-      const now = await readDatabaseTime(db);
-      const today = DateTime.fromMillis(now, { zone: zone() }).startOf('day').set({ hour: HOUR });
-      const due = today.toMillis() <= now ? today : today.minus({ days: 1 });
-      if (await beginCheck(db, due.toMillis())) await verifySample(parts, isOver);
+      const { last } = dailyAt(HOUR, await readDatabaseTime(db), zone());
+      if (await beginCheck(db, last)) await verifySample(parts, isOver);
     },
   );
 }

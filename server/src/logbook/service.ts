@@ -1,4 +1,5 @@
-import { DAY_MS } from '@gantry/contract/durations';
+import { isDeepStrictEqual } from 'node:util';
+import { caseFold } from '@gantry/contract/case-fold';
 import {
   type AddLogEntryInput,
   type CorrectLogEntryInput,
@@ -12,27 +13,11 @@ import { recordActivity } from '../activity/store.ts';
 import type { ActorContext } from '../platform/context.ts';
 import { inTransaction, type Transaction } from '../platform/database/transaction.ts';
 import { AppError, invalidInput } from '../platform/error.ts';
-import { resolveInterval, resolveTime } from '../platform/time.ts';
+import { resolveInterval, resolvePast, resolveTime } from '../platform/time.ts';
 import { recordChanges } from '../realtime/changes-store.ts';
 import { type FollowContext, follow, type StreamMessage } from '../realtime/follow.ts';
 import { findOpenShifts } from './shifts-store.ts';
 import { findByKey, findCorrection, getEntry, insertEntry, listEntries, nameRefs } from './store.ts';
-
-/** Clocks differ by less than this, in milliseconds: something may have happened so far ahead. */
-const JUST_NOW_MS = 60_000;
-
-/** When it happened, in Unix milliseconds. @throws AppError `badRequest` in the future, or too long ago */
-function whenIt(happened: string, zone: string, now: number): number {
-  const at = resolveTime(happened, zone);
-  if (at > now + JUST_NOW_MS)
-    throw invalidInput('at', 'This time is in the future: give the one at which it happened');
-  if (at < now - MAX_LATE_DAYS * DAY_MS)
-    throw invalidInput(
-      'at',
-      `The log is written at most ${MAX_LATE_DAYS} days later: say in the text when it happened`,
-    );
-  return Math.min(at, now);
-}
 
 /** Until when an instruction is valid. @throws AppError `badRequest` if that is over already */
 function untilWhen(given: string | null, zone: string, now: number): number | null {
@@ -56,6 +41,11 @@ async function deskOf(
   return { desk: shift?.desk ?? named ?? DEFAULT_DESK, shiftId: shift?.id ?? null };
 }
 
+/** What the same call says again. Things may have other names by then, and times that the caller left out are others. */
+function contentOf({ kind, text, source, refs }: Pick<LogEntry, 'kind' | 'text' | 'source' | 'refs'>) {
+  return { kind, text, source, refs: refs.map((ref) => `${ref.kind} ${ref.id}`) };
+}
+
 async function publish(tx: Transaction, entry: LogEntry): Promise<LogEntry> {
   await recordChanges(tx, [{ topic: 'log', body: entry }]);
   return entry;
@@ -70,17 +60,20 @@ export function addEntry({ app, actor }: ActorContext, input: AddLogEntryInput):
   const { timezone } = app.settings.current();
   const now = app.clock.now();
   const { kind, text, source, idempotencyKey: key = null } = input;
-  const at = input.at === undefined ? null : whenIt(input.at, timezone, now);
+  const at =
+    input.at === undefined
+      ? null
+      : resolvePast('at', input.at, { zone: timezone, now, maxDays: MAX_LATE_DAYS });
   const validUntil = untilWhen(input.validUntil, timezone, now);
   return inTransaction(app.db, async (tx) => {
+    const refs = await nameRefs(tx, input.refs);
     const entry = await insertEntry(tx, {
-      ...{ kind, text, source, at, validUntil, idempotencyKey: key, corrects: null, userId: actor.id },
-      refs: await nameRefs(tx, input.refs),
+      ...{ kind, text, source, at, validUntil, idempotencyKey: key, corrects: null, userId: actor.id, refs },
       ...(await deskOf(tx, input.desk, actor.id)),
     });
     if (entry) return publish(tx, entry);
     const former = key === null ? null : await findByKey(tx, actor.id, key);
-    if (!former || former.text !== text)
+    if (!former || !isDeepStrictEqual(contentOf(former), contentOf({ kind, text, source, refs })))
       throw new AppError('conflict', 'You used this idempotencyKey for another entry: use a new one');
     return former;
   });
@@ -140,7 +133,7 @@ export function followLog(
   { desk, lastEventId }: FollowLogInput,
   signal: AbortSignal | undefined,
 ): AsyncGenerator<StreamMessage<'log'>> {
-  const wanted = desk?.toLowerCase();
-  const matches = (entry: LogEntry): boolean => wanted === undefined || entry.desk.toLowerCase() === wanted;
+  const wanted = desk && caseFold(desk);
+  const matches = (entry: LogEntry): boolean => wanted === undefined || caseFold(entry.desk) === wanted;
   return follow(ctx, { topics: ['log'], matches, lastEventId }, signal);
 }

@@ -1,12 +1,15 @@
+import { HOUR_MS } from '@gantry/contract/durations';
 import type { Severity } from '@gantry/contract/events';
 import type { IncidentStatus, IncidentType } from '@gantry/contract/incidents';
-import { MAX_HANDED_OVER, type ShiftSummary } from '@gantry/contract/shifts';
+import { MAX_HANDED_OVER, type ShiftSummary, WORKS_AHEAD_HOURS } from '@gantry/contract/shifts';
 import { sql } from 'drizzle-orm';
 import { findNames } from '../accounts/names-store.ts';
 import { listAlarms } from '../alarms/store.ts';
 import { severityOfRank } from '../events/severity.ts';
 import type { Executor } from '../platform/database/transaction.ts';
 import { ENDLESS } from '../platform/time.ts';
+import { hasFault, listOpenFaults, worstRank } from '../sensors/faults-store.ts';
+import { listWindows } from '../works/windows-store.ts';
 import { listInstructions } from './store.ts';
 
 // What a shift hands over: what is open now, in the words that everybody of the next shift may read, without plates.
@@ -19,6 +22,7 @@ export async function takeSnapshot(db: Executor, now: number): Promise<ShiftSumm
     hits: await readHits(db),
     alarms: await readAlarms(db),
     sensors: await readSensors(db),
+    works: await readWorks(db, now),
     instructions: await listInstructions(db, now, MAX_HANDED_OVER),
   };
 }
@@ -94,6 +98,13 @@ async function readAlarms(db: Executor): Promise<ShiftSummary['alarms']> {
   };
 }
 
+async function readWorks(db: Executor, now: number): Promise<NonNullable<ShiftSummary['works']>> {
+  const range = { from: now, until: now + WORKS_AHEAD_HOURS * HOUR_MS };
+  const { windows } = await listWindows(db, range, { drafts: false }, now);
+  const items = windows.filter(({ state }) => state === 'ACTIVE' || state === 'PLANNED');
+  return { total: items.length, items: items.slice(0, MAX_HANDED_OVER) };
+}
+
 async function readSensors(db: Executor): Promise<ShiftSummary['sensors']> {
   const { rows } = await db.execute<{
     id: string;
@@ -105,9 +116,25 @@ async function readSensors(db: Executor): Promise<ShiftSummary['sensors']> {
   }>(sql`
     SELECT sensors.id, sensors.name, status, status_since AS since, locations.name AS place, count(*) OVER ()::int AS total
     FROM sensors LEFT JOIN locations ON locations.id = location_id
-    WHERE status <> 'ONLINE' ORDER BY status_since, sensors.id LIMIT ${MAX_HANDED_OVER}`);
+    WHERE status <> 'ONLINE' OR ${hasFault(sql`sensors.id`)}
+    ORDER BY ${worstRank(sql`status`, sql`sensors.id`)}, status_since, sensors.id LIMIT ${MAX_HANDED_OVER}`);
+  const faults = await listOpenFaults(
+    db,
+    rows.map(({ id }) => id),
+  );
   return {
     total: rows[0]?.total ?? 0,
-    items: rows.map(({ total: _, ...row }) => ({ ...row, since: new Date(row.since) })),
+    items: rows.map(({ total: _, ...row }) => {
+      const [fault] = faults.get(row.id) ?? [];
+      const { state, since, text, code, ticket } = fault ?? {};
+      return {
+        ...row,
+        since: new Date(row.since),
+        fault:
+          state && since && text !== undefined
+            ? { state, since, text, code: code ?? null, ticket: ticket ?? null }
+            : null,
+      };
+    }),
   };
 }

@@ -120,6 +120,15 @@ function isValidAt(now: number): SQL {
   return sql`(kind = 'INSTRUCTION' AND (valid_until IS NULL OR valid_until > ${moment(now)}) AND ${IS_CURRENT})`;
 }
 
+/** An entry that refers to something, or to an incident that was merged into it. */
+function isAbout(refId: string): SQL {
+  if (!isUuid(refId)) return sql`false`;
+  // Plan: log_entries_by_ref, incident_work_by_merged.
+  return sql`(refs <> '[]' AND refs @> ANY (ARRAY(
+    SELECT jsonb_build_array(jsonb_build_object('id', id)) FROM (
+      SELECT ${refId}::uuid AS id UNION ALL SELECT incident_id FROM incident_work WHERE merged_into = ${refId}::uuid) AS about)))`;
+}
+
 function conditionsOf(input: ListLogInput, { from, until }: Interval, now: number): SQL {
   const { desk, kind, userId, shiftId, refId, search, current, valid } = input;
   const conditions = [
@@ -130,10 +139,7 @@ function conditionsOf(input: ListLogInput, { from, until }: Interval, now: numbe
     ...(kind === undefined ? [] : [sql`kind = ${kind}`]),
     ...(userId === undefined ? [] : [isId(sql`user_id`, userId)]),
     ...(shiftId === undefined ? [] : [isId(sql`shift_id`, shiftId)]),
-    // Plan: log_entries_by_ref.
-    ...(refId === undefined
-      ? []
-      : [sql`refs <> '[]' AND refs @> ${JSON.stringify([{ id: refId.toLowerCase() }])}::jsonb`]),
+    ...(refId === undefined ? [] : [isAbout(refId)]),
     ...(search === undefined ? [] : [contains(sql`text`, search)]),
     ...(current ? [IS_CURRENT] : []),
     ...(valid ? [isValidAt(now)] : []),

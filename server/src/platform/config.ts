@@ -2,7 +2,7 @@ import { resolve } from 'node:path';
 import proxyAddress from '@fastify/proxy-addr';
 import { type Role, role } from '@gantry/contract/permissions';
 import { switchableFeatures } from '@gantry/contract/system';
-import { speedUnitNames } from '@gantry/contract/values';
+import { sealModes, speedUnitNames } from '@gantry/contract/values';
 import { z } from 'zod';
 import { addressFlaw } from './database/address.ts';
 import { isThisMachine, parseAllowedHost } from './hosts.ts';
@@ -52,12 +52,12 @@ export const configKeys = {
     .refine((url) => addressFlaw(url) === null, { error: ({ input }) => addressFlaw(String(input)) ?? '' })
     .optional()
     .describe(
-      'Your own PostgreSQL server (15 to 18). Unset: the embedded one, which is started automatically.',
+      'Your own PostgreSQL server (15 to 18), or a primary and its standbys: `postgresql://user@db1,db2:5433/database` ([failover](scaling.md#postgresql-with-replicas)). Unset: the embedded one, which is started automatically.',
     ),
   DATABASE_POOL_SIZE: number(2, 200)
     .default(10)
     .describe(
-      'Maximum number of database connections of one process for ordinary work. It opens up to 18 more, for devices, gateways, expensive queries, health checks, reports and messages. Your own server must allow this number for each of the `WORKERS`.',
+      'Maximum number of database connections of one process for ordinary work. It opens up to 20 more, for devices, gateways, expensive queries, health checks, reports and messages. Your own server must allow this number for each of the `WORKERS`.',
     ),
   ALLOW_UNSAFE_DATABASE: flag
     .default(false)
@@ -210,6 +210,15 @@ export const configKeys = {
     .describe(
       'Whether a search for a plate requires a `reason`, which is recorded in the activity log. It applies to lists, streams, reports, schedules and webhooks that filter by a plate.',
     ),
+  ACTIVITY_LOG: z
+    .enum(['off', 'stdout'], { error: 'must be off or stdout' })
+    .default('off')
+    .describe(
+      'Whether each entry of the activity log is also written to standard output, as a line of JSON with the keys of `audit.getActivity` (`stdout`). Plates that users searched for are in it.',
+    ),
+  PURPOSES: purposes().describe(
+    'Purposes of searches for plates, such as `STOLEN=Stolen vehicle,MISSING=Missing person`: codes with their names, separated by commas. If there are any, every search for a plate requires a `purpose`, one of the codes, which is recorded in the activity log.',
+  ),
   HIT_EXPIRY_HOURS: number(1, 8_760)
     .default(24)
     .describe('Hits of hotlists about which nobody has decided after this many hours expire.'),
@@ -275,6 +284,22 @@ export const configKeys = {
   BACKUP_KEEP: number(1, 1_000)
     .default(7)
     .describe('Number of backups that are kept in `BACKUP_DIR`. After each backup, older ones are removed.'),
+  BACKUP_ENCRYPT_TO: z
+    .string()
+    .transform((text) => text.split(/[\s,]+/).filter((recipient) => recipient !== ''))
+    .refine((recipients) => recipients.every((each) => /^age1[0-9a-z]{58}$/.test(each)), {
+      error: 'must be recipients of age, such as age1 and 58 letters and digits, separated by blanks',
+    })
+    .default([])
+    .describe(
+      'Recipients of age (public keys of `age-keygen`), separated by blanks: backups are encrypted, and only the identity of one of them decrypts them. Keep the identity elsewhere. Unset: backups are not encrypted.',
+    ),
+  SEAL: z
+    .enum(sealModes)
+    .default('evidence')
+    .describe(
+      'Which events are sealed, so that it can be proven later that they were not changed: violations, events with images and hits (`evidence`), all events (`all`), or nothing at all (`off`). The activity log and the log of the control room are sealed with them.',
+    ),
   GATEWAY_URL: origin('an address such as http://10.0.0.5:4000')
     .max(60, 'must have at most 60 characters, because some cameras accept only 127 for the whole address')
     .optional()
@@ -309,10 +334,21 @@ export const configKeys = {
     ),
   MQTT_CERT_FILE: z.string().optional().describe('Certificate (PEM) by which the broker knows this client.'),
   MQTT_KEY_FILE: z.string().optional().describe('Key (PEM) of that certificate.'),
+  WORKS_SECOND_PERSON: flag
+    .default(true)
+    .describe(
+      'Whether planned works that an operator proposed are approved by another operator or by an administrator. `false`: operators may approve their own.',
+    ),
   PUBLIC_URL: origin('an address such as https://gantry.example.org')
     .optional()
     .describe(
       'Address under which users reach the console, for the links in e-mail and in messages about alarms. Unset: there are no links, so alarms cannot be acknowledged and passwords not be set by one.',
+    ),
+  ACCESSIBILITY_URL: url('https://example.org/accessibility', /^(?:https?|mailto)$/)
+    .max(500)
+    .optional()
+    .describe(
+      'Accessibility statement of the operator, or `mailto:` and the address for feedback, to which the sign-in page links. Unset: no link.',
     ),
   SMTP_URL: url('smtps://user:password@mail.example.org', /^smtps?$/)
     .refine((value) => mailServerFlaw(value) === null, {
@@ -476,6 +512,41 @@ function someOf<const Value extends string>(what: string, values: readonly Value
     .default(initial)
     .transform(list)
     .pipe(z.array(z.enum(values, { error })));
+}
+
+/** Codes with names, separated by commas. */
+function purposes() {
+  return z
+    .string()
+    .default('')
+    .transform(list)
+    .superRefine((given, ctx) => {
+      const flaw = flawOfPurposes(given);
+      if (flaw !== null) ctx.addIssue({ code: 'custom', message: flaw });
+    })
+    .transform((given) => new Map(given.map(readPurpose)));
+}
+
+const MAX_PURPOSES = 50;
+
+function readPurpose(purpose: string): [code: string, name: string] {
+  const [code = '', ...name] = purpose.split('=');
+  return [code.trim(), name.join('=').trim()];
+}
+
+function flawOfPurposes(given: readonly string[]): string | null {
+  const read = given.map(readPurpose);
+  const bad = given.find((_, at) => !isPurpose(read[at] ?? ['', '']));
+  if (bad !== undefined) {
+    return `must be codes with names such as STOLEN=Stolen vehicle, separated by commas, not ${bad}: a code has up to 40 capital letters, digits and _, and a name up to 80 characters`;
+  }
+  const twice = read.find(([code], at) => read.findIndex((each) => each[0] === code) !== at);
+  if (twice) return `has the code ${twice[0]} twice`;
+  return given.length > MAX_PURPOSES ? `must be at most ${MAX_PURPOSES} purposes` : null;
+}
+
+function isPurpose([code, name]: readonly [string, string]): boolean {
+  return /^[A-Z][A-Z0-9_]{0,39}$/.test(code) && name !== '' && name.length <= 80;
 }
 
 /** Addresses or networks, separated by commas. */

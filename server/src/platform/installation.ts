@@ -40,6 +40,9 @@ export const reportWorker = new URL('dist/report-worker.js', server);
 /** The program of the thread that reads and applies files of hotlists: always the built one, as above. */
 export const hotlistWorker = new URL('dist/hotlist-worker.js', server);
 
+/** The program of the thread that makes seals: always the built one, as above. */
+export const sealingThread = new URL('dist/sealing-thread.js', server);
+
 /** The program of the thread that reads large messages of devices: always the built one, as above. */
 export const readingThread = new URL('dist/reading-thread.js', server);
 
@@ -48,6 +51,12 @@ export const mappingProgram = new URL('dist/mapping-program.js', server);
 
 /** The program of the process that makes a backup: always the built one, as above. */
 export const backupProgram = new URL('dist/backup-program.js', server);
+
+/** The program of the process that makes the tiles of roads: always the built one, as above. */
+export const mapProgram = new URL('dist/map-program.js', server);
+
+/** The program that verifies evidence packages, which the service offers: always the built one, as above. */
+export const verifyProgram = new URL('dist/gantry-verify.mjs', server);
 
 /** The program of the thread that watches the event loop: always the built one, as above. */
 export const watchdogThread = new URL('dist/watchdog-thread.js', server);

@@ -17,8 +17,8 @@ export interface OutageMonitorParts {
   readonly probe: () => Promise<unknown>;
   /** Opens a connection to the database; rejects when it is refused. */
   readonly connect: () => Promise<unknown>;
-  /** The port of the database: refused connections to other ports are about other servers. */
-  readonly port: number;
+  /** The ports of the database: refused connections to other ports are about other servers. */
+  readonly ports: readonly number[];
 }
 
 const PROBE_EVERY_MS = 500;
@@ -43,7 +43,7 @@ export class OutageMonitor implements OutageFilter, AsyncDisposable {
   }
 
   take(error: Error, write: () => void): boolean {
-    if (this.#ending.signal.aborted || !isDatabaseAway(error) || isOfOtherServer(error, this.#parts.port))
+    if (this.#ending.signal.aborted || !isDatabaseAway(error) || isOfOtherServer(error, this.#parts.ports))
       return false;
     if (this.#isAway || this.#held.length >= MAX_HELD) this.#count(1);
     else this.#held.push(write);
@@ -111,10 +111,10 @@ export class OutageMonitor implements OutageFilter, AsyncDisposable {
 }
 
 /** Whether the error is about another server. Node adds the port to the error of a connection that could not be opened. */
-function isOfOtherServer(error: Error, port: number): boolean {
+function isOfOtherServer(error: Error, ports: readonly number[]): boolean {
   for (let at: unknown = error, depth = 0; at instanceof Error && depth < 8; at = at.cause, depth++) {
     const { port: refused } = at as Error & { port?: unknown };
-    if (typeof refused === 'number') return refused !== port;
+    if (typeof refused === 'number') return !ports.includes(refused);
   }
   return false;
 }

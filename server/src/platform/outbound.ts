@@ -218,6 +218,21 @@ function failureOf(status: number): string | null {
   return `It answered with status ${status}`;
 }
 
+/** Sends a request, and waits for the head of its answer. */
+export function responseOf(
+  request: http.ClientRequest,
+  body: string | null = null,
+): Promise<http.IncomingMessage> {
+  return new Promise((resolve, reject) => {
+    request
+      .on('response', resolve)
+      .on('error', reject)
+      // After an answer that changes the protocol (101), Node.js closes the connection without an error.
+      .on('close', () => reject(new Error('The connection was closed without an answer')))
+      .end(body ?? undefined);
+  });
+}
+
 async function exchange(
   { url: address, method = 'POST', headers, body }: OutboundRequest,
   { rules, now, answerBodyMs }: { rules: AddressRules; now: () => number; answerBodyMs: number },
@@ -235,12 +250,7 @@ async function exchange(
     signal,
     ...(isIP(hostOf(url)) === 0 && { lookup: lookupOf(rules, url) }),
   });
-  const response = await new Promise<http.IncomingMessage>((resolve, reject) => {
-    request
-      .on('response', resolve)
-      .on('error', reject)
-      .end(body ?? undefined);
-  });
+  const response = await responseOf(request, body);
   // Errors of the connection after the answer are ignored.
   request.on('error', () => undefined);
   try {

@@ -89,3 +89,42 @@ export function startPeriodic(
     },
   };
 }
+
+/** While there is nothing to do, rounds only wait to be roused. */
+const IDLE_MS = 600_000;
+
+/**
+ * The same for work that there may be none of for days: then nothing is asked of the database until `rouse` is called.
+ * @param isNeeded whether there is any, now or later
+ */
+export function startPeriodicIfNeeded(
+  options: Omit<PeriodicOptions, 'restMs'> & { readonly isNeeded: () => Promise<boolean> },
+  work: (isOver: () => boolean) => Promise<unknown>,
+): Rounds {
+  let isIdle = false;
+  const restMs = Math.max(options.everyMs, IDLE_MS);
+  const rounds = startPeriodic({ ...options, restMs }, async (isOver) => {
+    if (isIdle) return false;
+    // Calls of rouse that arrive meanwhile count.
+    isIdle = true;
+    try {
+      if (await options.isNeeded()) {
+        isIdle = false;
+        await work(isOver);
+      }
+    } catch (error) {
+      isIdle = false;
+      throw error;
+    }
+    return !isIdle;
+  });
+  const wake = (call: () => void) => (): void => {
+    isIdle = false;
+    call();
+  };
+  return {
+    startNow: wake(rounds.startNow),
+    rouse: wake(rounds.rouse),
+    [Symbol.asyncDispose]: () => rounds[Symbol.asyncDispose](),
+  };
+}

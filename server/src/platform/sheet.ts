@@ -1,8 +1,10 @@
+/// <reference path="./saxen.d.ts" />
 import { Readable } from 'node:stream';
 import { unguardText } from '@gantry/contract/csv-text';
 import { type CsvError, parse } from 'csv-parse';
 import { unzipSync, zipSync } from 'fflate';
 import { readSheet as readWorkbook } from 'read-excel-file/node';
+import { Parser } from 'saxen';
 import { AppError, invalidInput } from './error.ts';
 
 /** The text of a file, and how its bytes were read. */
@@ -52,9 +54,13 @@ export interface LineError {
 /** Number of characters that are parsed without a pause. */
 const CHUNK_LENGTH = 64 * 1024;
 
+/** Maximum length of a row, in characters, and of its cells: more is not a table, and would be read without a pause. */
+const MAX_ROW = 65_536;
+const MAX_COLUMNS = 2_000;
+
 /**
  * The rows of a text that are not empty, in order. Pauses between parts of a large text, so that other requests are answered.
- * @throws AppError `badRequest` if it is no table, such as after a quote without an end
+ * @throws AppError `badRequest` if it is no table, such as after a quote without an end, or has too long rows
  */
 export async function* readTable(text: string, separator: string): AsyncGenerator<TableRow> {
   const parser = parse({
@@ -64,6 +70,7 @@ export async function* readTable(text: string, separator: string): AsyncGenerato
     relax_quotes: true,
     skip_empty_lines: true,
     trim: true,
+    max_record_size: MAX_ROW,
     record_delimiter: ['\r\n', '\n', '\r'],
   });
   const chunks = Array.from({ length: Math.ceil(text.length / CHUNK_LENGTH) }, (_, n) =>
@@ -75,10 +82,17 @@ export async function* readTable(text: string, separator: string): AsyncGenerato
       const { info, record } = each as { info: { lines: number }; record: string[] };
       const line = Math.max(before + 1, info.lines - lineBreaksIn(record));
       before = info.lines;
+      if (record.length > MAX_COLUMNS)
+        throw invalidInput('text', `Line ${line} has more than ${MAX_COLUMNS} cells: remove some columns`);
       if (record.some((cell) => cell !== '')) yield { line, cells: record };
     }
   } catch (error) {
-    const { code, message } = error as CsvError;
+    const { code, message, lines } = error as CsvError & { readonly lines?: number };
+    if (code === 'CSV_MAX_RECORD_SIZE')
+      throw invalidInput(
+        'text',
+        `Line ${lines}: a row has more than ${MAX_ROW} characters: close its quotes, or shorten it`,
+      );
     if (!code?.startsWith('CSV_')) throw error;
     throw invalidInput('text', `The file cannot be read as a table: ${message}`);
   }
@@ -96,7 +110,7 @@ export interface Sheet {
   readonly rows: readonly TableRow[];
 }
 
-/** A workbook may contain this many bytes without its compression. */
+/** A workbook may contain this many bytes without its compression, and its table as many characters. */
 const MAX_UNPACKED = 20_000_000;
 
 /**
@@ -138,8 +152,12 @@ async function* workbookRows(bytes: Buffer): AsyncGenerator<TableRow> {
       `The workbook cannot be read (${(error as Error).message}): save it again, or as CSV`,
     );
   }
+  let size = 0;
   for (const [at, cells] of sheet.entries()) {
     const texts = cells.map(textOfCell);
+    // Many cells may share one text.
+    size = texts.reduce((sum, text) => sum + text.length, size);
+    if (size > MAX_UNPACKED) throw workbookTooLarge();
     if (texts.some((cell) => cell !== '')) yield { line: at + 1, cells: texts };
   }
 }
@@ -160,11 +178,51 @@ function unpacked(bytes: Buffer): Uint8Array {
     filter: ({ originalSize }) => {
       size += originalSize;
       if (size <= MAX_UNPACKED) return true;
-      throw invalidInput(
-        'base64',
-        'The workbook is too large: remove other sheets, or save the table as CSV',
-      );
+      throw workbookTooLarge();
     },
   });
+  for (const [name, content] of Object.entries(files)) {
+    const xml = new TextDecoder().decode(content);
+    if (xml.includes('sheetData')) requireSmallSheet(xml, name);
+  }
   return zipSync(files, { level: 0 });
+}
+
+function workbookTooLarge(): AppError {
+  return invalidInput('base64', 'The workbook is too large: remove other sheets, or save the table as CSV');
+}
+
+/** A sheet from its first to its last row and column may have this many cells, empty ones too. */
+const MAX_CELLS = 500_000;
+
+/**
+ * Empty cells before the last one are kept in memory, and one cell may be in the last of a million rows. Elements are read as
+ * the library of workbooks reads them, and before it does.
+ * @throws AppError `badRequest` if a cell is too far away, or the address of one is none
+ */
+function requireSmallSheet(xml: string, name: string): void {
+  let [rows, columns] = [0, 1];
+  const parser = new Parser();
+  parser.on('openTag', (element, attributesOf) => {
+    if (!/(?:^|:)(?:c|row)$/.test(element)) return;
+    for (const [attribute, value] of Object.entries(attributesOf())) {
+      if (!/(?:^|:)r$/.test(attribute) || attribute.startsWith('xmlns')) continue;
+      const address = /^([A-Z]{0,3})(\d{1,7})$/.exec(value);
+      if (!address) throw new Error(`${name}: ${value.slice(0, 50)} is the address of no cell`);
+      const [, column = '', row = ''] = address;
+      rows = Math.max(rows, Number(row));
+      columns = Math.max(columns, columnOf(column));
+      if (rows * columns > MAX_CELLS)
+        throw invalidInput(
+          'base64',
+          `${name} of the workbook has a cell in row ${row} or column ${column || columns}: clear rows and columns that are not part of the table, or save it as CSV`,
+        );
+    }
+  });
+  parser.parse(xml);
+}
+
+/** The number of a column, from 1 for A. */
+function columnOf(letters: string): number {
+  return [...letters].reduce((sum, letter) => sum * 26 + letter.charCodeAt(0) - 64, 0);
 }

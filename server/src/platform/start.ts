@@ -126,7 +126,8 @@ export async function startFoundation(options: FoundationOptions): Promise<Found
   metrics.followPools({ ...pools });
   followDisks(metrics.registry, config.DATA_DIR);
   resources.onClose(followEventLoop(metrics.registry));
-  const { port } = new Client(clientSettings(connectionString, {}));
+  const address = clientSettings(connectionString, {});
+  const ports = [new Client(address).port, ...address.servers.map(({ port }) => port)];
   const probe = async (): Promise<void> => {
     await readDatabaseTime(health);
     const [absent] = await nodes.listAbsent();
@@ -135,7 +136,7 @@ export async function startFoundation(options: FoundationOptions): Promise<Found
   const outages = new OutageMonitor({
     log,
     metrics,
-    port,
+    ports,
     probe,
     connect: () => tryConnection(connectionString, HEALTH_TIMEOUT_MS),
   });

@@ -42,6 +42,30 @@ export function resolveTime(iso: string, zone: string): number {
   return withinYears(HAS_OFFSET.test(text) ? Date.parse(text) : momentOf(Date.parse(`${text}Z`), zone));
 }
 
+/** Clocks differ by less than this, in milliseconds: something may have happened so far ahead. */
+const JUST_NOW_MS = MINUTE_MS;
+
+/**
+ * When something happened that is written down afterwards, in Unix milliseconds.
+ * @param maxDays how many days ago it may have happened
+ * @throws AppError `badRequest` in the future, or too long ago
+ */
+export function resolvePast(
+  field: string,
+  iso: string,
+  { zone, now, maxDays }: { readonly zone: string; readonly now: number; readonly maxDays: number },
+): number {
+  const at = resolveTime(iso, zone);
+  if (at > now + JUST_NOW_MS)
+    throw invalidInput(field, 'This time is in the future: give the one at which it happened');
+  if (at < now - maxDays * DAY_MS)
+    throw invalidInput(
+      field,
+      `Things are written down at most ${maxDays} days later: say in the text when it happened, and leave out this time`,
+    );
+  return Math.min(at, now);
+}
+
 const TO_THE_MINUTE = /[T ]\d{2}:\d{2}(?:Z|[+\-\u2212]\d{2}(?::?\d{2})?)?$/i;
 const HAS_FRACTION = /[.,]\d/;
 
@@ -63,7 +87,8 @@ export function resolveInterval(
   return { from, until };
 }
 
-function withinYears(moment: number): number {
+/** The nearest time within the years 1 to 9999 in UTC. */
+export function withinYears(moment: number): number {
   return Math.min(Math.max(moment, EARLIEST), LATEST);
 }
 
@@ -121,15 +146,22 @@ interface OffsetsOfDay {
 /** Maximum number of days whose offsets are kept: those of ten years. */
 const MAX_DAYS_KEPT = 3_660;
 
-let latest: { readonly zone: string; readonly offsetAt: (moment: number) => number } | null = null;
+/** Maximum number of zones whose offsets are kept. */
+const MAX_ZONES_KEPT = 16;
+
+const keptZones = new Map<string, (moment: number) => number>();
 
 /**
  * How far clocks in a zone are ahead of UTC, in minutes, by time (Unix milliseconds). Asking for an offset takes some ten
  * microseconds, and a year has many hours, so those of days are kept.
  */
 export function offsetsOf(zone: string): (moment: number) => number {
-  if (latest?.zone !== zone) latest = { zone, offsetAt: createOffsets(IANAZone.create(zone)) };
-  return latest.offsetAt;
+  const kept = keptZones.get(zone);
+  if (kept) return kept;
+  if (keptZones.size >= MAX_ZONES_KEPT) keptZones.clear();
+  const offsetAt = createOffsets(IANAZone.create(zone));
+  keptZones.set(zone, offsetAt);
+  return offsetAt;
 }
 
 function createOffsets(zone: IANAZone): (moment: number) => number {
@@ -230,13 +262,63 @@ export function weekBounds({ from, until }: Interval, zone: string, firstDay: nu
   return bounds;
 }
 
-function addDays(day: string, count: number): string {
+/** A month of the local calendar. It may begin at 01:00. @param month from 1 */
+export function monthOf(year: number, month: number, zone: string): Interval {
+  const startOf = (number: number): number =>
+    resolveTime(new Date(Date.UTC(year, number - 1)).toISOString().slice(0, 10), zone);
+  return { from: startOf(month), until: startOf(month + 1) };
+}
+
+/** The calendar day that is so many days after another one; both as YYYY-MM-DD. */
+export function addDays(day: string, count: number): string {
   return new Date(Date.parse(day) + count * DAY_MS).toISOString().slice(0, 10);
+}
+
+/** The day of the week of a calendar day: 1 = Monday … 7 = Sunday. */
+export function weekdayOf(day: string): number {
+  return new Date(day).getUTCDay() || 7;
+}
+
+/** Hours of the day as clocks show them; until the next day if the end is not after the start. */
+export interface HoursOfDay {
+  /** HH:MM */
+  readonly from: string;
+  readonly until: string;
+}
+
+/**
+ * The hours that begin on a day. A time that clocks skip is as much later as they are set forward; of one that occurs twice,
+ * the first counts. If a start that is later for this reason would not be before the end, the hours keep their length, so
+ * that there are hours on every day.
+ */
+export function hoursOn({ from, until }: HoursOfDay, day: string, zone: string): Interval {
+  const lastDay = until <= from ? addDays(day, 1) : day;
+  const [first, last] = [`${day}T${from}`, `${lastDay}T${until}`];
+  const start = resolveTime(first, zone);
+  const end = resolveTime(last, zone);
+  const length = Date.parse(`${last}Z`) - Date.parse(`${first}Z`);
+  return { from: start, until: end > start ? end : start + length };
 }
 
 /** The local day of a time (Unix milliseconds), as YYYY-MM-DD. */
 export function dayOf(moment: number, zone: string): string {
   return DateTime.fromMillis(moment, { zone }).toFormat('yyyy-MM-dd');
+}
+
+/** The time at which clocks show an hour of a day (YYYY-MM-DD), as `resolveTime` has it. @param hour from 0 to 23 */
+export function atHour(day: string, hour: number, zone: string): number {
+  return resolveTime(`${day}T${String(hour).padStart(2, '0')}:00`, zone);
+}
+
+/**
+ * The previous and the next time (Unix milliseconds) at which something is due that is done every day at an hour: later if
+ * clocks skip it, and once if they repeat it.
+ */
+export function dailyAt(hour: number, now: number, zone: string): { last: number; next: number } {
+  const dueOn = (day: string): number => atHour(day, hour, zone);
+  const today = dayOf(now, zone);
+  const last = dueOn(today) <= now ? today : addDays(today, -1);
+  return { last: dueOn(last), next: dueOn(addDays(last, 1)) };
 }
 
 /** The whole days that overlap an interval. A day that the zone skipped is left out. */

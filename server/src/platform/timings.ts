@@ -31,6 +31,10 @@ export interface Timings {
   readonly writeContactsMs: number;
   /** How often rules of alarms are evaluated. */
   readonly evaluateAlarmsMs: number;
+  /** How often to look for planned works that begin or end. */
+  readonly turnWorksMs: number;
+  /** How often to look for events for which a rule wants a case. */
+  readonly openCasesMs: number;
   /** How often to look for events whose follow-up is overdue. */
   readonly sweepFollowUpsMs: number;
   /** How often to count the follow-ups that are late. */
@@ -57,6 +61,12 @@ export interface Timings {
   readonly storeYearsMs: number;
   /** How often to look for partitions of events that are due for maintenance. */
   readonly upkeepMs: number;
+  /** How often the counts of repeated looks at plates are stored. */
+  readonly countLooksMs: number;
+  /** How often to look for entries of the activity log that are to be forwarded. */
+  readonly forwardActivityMs: number;
+  /** How often records are sealed. */
+  readonly sealMs: number;
   /** How often to pass the stored keys of plates until they conform to new rules. */
   readonly renewPlateKeysMs: number;
   /** How often to read the feed of changes without a notification, in case one was lost. */
@@ -102,6 +112,8 @@ export const TIMINGS: Timings = {
   sweepSensorsMs: 2_000,
   writeContactsMs: 2_000,
   evaluateAlarmsMs: 10_000,
+  turnWorksMs: 2_000,
+  openCasesMs: 5_000,
   sweepFollowUpsMs: 2_000,
   countLateMs: 15_000,
   countForMetricsMs: 15_000,
@@ -115,11 +127,14 @@ export const TIMINGS: Timings = {
   rollUpTrafficMs: 5_000,
   storeYearsMs: 10_000,
   upkeepMs: 60_000,
+  countLooksMs: 10_000,
+  forwardActivityMs: 2_000,
+  sealMs: 30_000,
   renewPlateKeysMs: 3_600_000,
   readFeedMs: 3_000,
   streamNoteMs: 4_000,
   refuseLoginMs: 500,
-  checkSessionsMs: 2_000,
+  checkSessionsMs: 3_000,
   probeListenerMs: 5_000,
   listenerAnswerMs: 5_000,
   questionMs: 5_000,

@@ -87,7 +87,7 @@ const LIMITS = `
  * The same, from the oldest unfinished transaction of this database. A transaction counts as one of another database
  * only if its lock or its prepared state shows that, so one that ends during the query is still waited for.
  */
-const LIMITS_HERE = `
+export const LIMITS_HERE = `
   SELECT coalesce((
       SELECT unfinished FROM pg_snapshot_xip(snapshot) AS unfinished
       WHERE NOT EXISTS (

@@ -1,11 +1,14 @@
 import type { Alarm } from '@gantry/contract/alarms';
+import type { CaseChange } from '@gantry/contract/cases';
 import type { Event } from '@gantry/contract/events';
+import type { Fault } from '@gantry/contract/faults';
 import type { HitChange } from '@gantry/contract/hits';
 import type { IncidentChange } from '@gantry/contract/incidents';
 import type { LogEntry } from '@gantry/contract/log';
 import { type Topic, topic } from '@gantry/contract/realtime';
 import type { SensorStatusChange } from '@gantry/contract/sensors';
 import type { WatchlistAlert } from '@gantry/contract/watchlist';
+import type { WorksChange } from '@gantry/contract/works';
 import type { Change } from './changes-store.ts';
 import { type Cursor, compare, type Position } from './position.ts';
 
@@ -18,6 +21,9 @@ export interface TopicPayloads {
   readonly hits: HitChange;
   readonly alarms: Alarm;
   readonly log: LogEntry;
+  readonly works: WorksChange;
+  readonly faults: Fault;
+  readonly cases: CaseChange;
 }
 
 /** One payload with the cursor that confirms its delivery. */
@@ -113,7 +119,7 @@ function createPortion(findEvents: FindEvents, changes: readonly Change[], last:
   };
 }
 
-/** The known selections by their topics: at most one for each non-empty set of the seven topics, so 127. */
+/** The known selections by their topics: at most one for each non-empty set of the ten topics, so 1,023. */
 const selections = new Map<string, readonly Topic[]>();
 
 /**

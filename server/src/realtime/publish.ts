@@ -1,3 +1,4 @@
+import type { CaseChange } from '@gantry/contract/cases';
 import type { IncidentChange } from '@gantry/contract/incidents';
 import type { SensorStatusChange } from '@gantry/contract/sensors';
 import type { WatchlistAlert } from '@gantry/contract/watchlist';
@@ -50,12 +51,14 @@ export class Announcer implements AsyncDisposable {
 type Notice =
   | { readonly topic: 'sensors'; readonly body: SensorStatusChange }
   | { readonly topic: 'incidents'; readonly body: IncidentChange }
-  | { readonly topic: 'watchlist'; readonly body: WatchlistAlert };
+  | { readonly topic: 'watchlist'; readonly body: WatchlistAlert }
+  | { readonly topic: 'cases'; readonly body: CaseChange };
 
 const webhookKinds = {
   sensors: 'sensor.statusChanged',
   incidents: 'incident.changed',
   watchlist: 'watchlist.alert',
+  cases: 'case.changed',
 } as const;
 
 /** Receives everything that is published, in the transaction that causes it, by kind. */

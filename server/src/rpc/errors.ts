@@ -2,7 +2,7 @@ import { type ErrorBody, errorBodyFor } from '@gantry/contract/envelope';
 import { type ErrorCode, errorCodes, type InputIssue, MAX_ISSUES } from '@gantry/contract/errors';
 import { TRPCError } from '@trpc/server';
 import { ZodError } from 'zod';
-import { isDatabaseAway, isTransient } from '../platform/database/failure.ts';
+import { isDatabaseAway, isForeignKeyViolation, isTransient } from '../platform/database/failure.ts';
 import { AppError, type ErrorKind } from '../platform/error.ts';
 
 /** A refusal by the layer that carries calls over HTTP, such as that of an invalid input or of too large an answer. */
@@ -74,6 +74,12 @@ export function failureOf(thrown: unknown): Failure {
   if (isDatabaseAway(error) || isTransient(error)) {
     const body = errorBodyFor('SERVICE_UNAVAILABLE', 'The database cannot answer now: try again in a moment');
     return { body, headers: retryAfter(1), unexpected: true };
+  }
+  // What is referred to was there when it was checked.
+  if (isForeignKeyViolation(error)) {
+    const message =
+      'Something that this refers to was deleted at the same time: read it again, and try again';
+    return { body: errorBodyFor('CONFLICT', message), headers: {}, unexpected: true };
   }
   if (thrown instanceof TRPCError && thrown.code !== 'INTERNAL_SERVER_ERROR' && thrown.code in errorCodes) {
     return failureWith(thrown.code as ErrorCode, shorten(thrown.message));

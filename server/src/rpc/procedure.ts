@@ -14,13 +14,23 @@ export interface GuardedCall {
   readonly readInput: () => unknown;
 }
 
+/** An admitted call, whose answer a guard may change. */
+export interface ShownCall {
+  readonly path: string;
+  readonly type: string;
+  /** The input, after validation. */
+  readonly input: unknown;
+  /** That of the answer or the message of a subscription, which has not checked it yet. */
+  readonly schema: z.ZodType;
+}
+
 /** What a guard may add to the context besides the fields for the procedure. */
 export interface Shown {
   /**
-   * Changes what the caller is shown: an answer, or each message of a subscription.
-   * @param schema that of the answer or the message, which has not checked it yet
+   * Decides what the caller is shown. It is called once for a call, also for a subscription.
+   * @returns what makes of an answer, or of each message of a subscription, what is sent; null for what is sent as it is
    */
-  readonly show?: ((answer: unknown, schema: z.ZodType) => unknown) | undefined;
+  readonly show?: ((call: ShownCall) => ((answer: unknown) => unknown) | null) | undefined;
 }
 
 /**

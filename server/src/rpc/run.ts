@@ -106,8 +106,8 @@ export function prepare<App extends Core>(path: string, procedure: AnyTRPCProced
         const answer = (as: RequestContext<App>) =>
           resolver({ ctx: as, input: given, type, path, signal, batchIndex: 0 });
         const answered = await (isQuestion ? answerQuestion(context, answer) : answer(context));
-        const { show } = context;
-        return checkOutput(show ? shownTo((each) => show(each, shownSchema), answered) : answered);
+        const show = context.show?.({ path, type, input: given, schema: shownSchema });
+        return checkOutput(show ? await shownTo(show, answered) : answered);
       } catch (error) {
         definition.meta?.failed?.(context, path, error);
         throw error;
@@ -134,7 +134,9 @@ async function* showEach(
   messages: AsyncIterable<unknown>,
 ): AsyncGenerator<unknown> {
   for await (const message of messages) {
-    yield isTrackedEnvelope(message) ? tracked(message[0], show(message[1]) as object) : show(message);
+    yield isTrackedEnvelope(message)
+      ? tracked(message[0], (await show(message[1])) as object)
+      : await show(message);
   }
 }
 

@@ -18,6 +18,8 @@ export interface ActiveWebhook {
  * a second.
  */
 export interface WebhookDispatch {
+  /** Whether any webhook subscribes to a kind of messages. It only looks into memory. */
+  wants(kind: WebhookKind): boolean;
   /** Whether any webhook subscribes to events. It only looks into memory. */
   wantsEvents(): boolean;
   /** Whether any webhook wants this event. */
@@ -59,6 +61,7 @@ export async function createWebhookDispatch(
       ?.some(({ matches }) => matches(subject)) ?? false;
 
   return {
+    wants: (kind) => subscribers.current().has(kind),
     wantsEvents: () =>
       subscribers.current().has('event.ingested') || subscribers.current().has('event.violation'),
     wantsEvent: (event) => occurrencesOf(event).some(isWanted),

@@ -1,3 +1,4 @@
+import type { CaseChange } from '@gantry/contract/cases';
 import { passageFilterNames } from '@gantry/contract/event-filters';
 import type { Event, EventFilter, Severity } from '@gantry/contract/events';
 import type { IncidentChange } from '@gantry/contract/incidents';
@@ -51,6 +52,12 @@ const traits: Readonly<Record<WebhookKind, Trait>> = {
     fields: ['licensePlateNumber', 'locationName', 'sensorId'],
     of: (subject) => subject,
     severity: (subject) => (subject as WatchlistAlert).priority,
+  },
+  activity: { fields: [], of: (subject) => subject, severity: null },
+  'case.changed': {
+    fields: ['violationType', 'licensePlateNumber', 'locationName', 'sensorId'],
+    of: (subject) => (subject as CaseChange).case,
+    severity: null,
   },
 };
 

@@ -1,4 +1,5 @@
 import { randomBytes, randomUUID } from 'node:crypto';
+import type { LookUpReason } from '@gantry/contract/events';
 import {
   type CreatedWebhook,
   type CreateWebhookInput,
@@ -8,7 +9,7 @@ import {
   type UpdateWebhookInput,
 } from '@gantry/contract/webhooks';
 import { recordActivity } from '../activity/store.ts';
-import { requirePlateSearch } from '../events/plate-access.ts';
+import { reasonIn, requirePlateSearch } from '../events/plate-access.ts';
 import type { ActorContext, Core } from '../platform/context.ts';
 import { channels, notify } from '../platform/database/notify.ts';
 import { type Executor, inTransaction } from '../platform/database/transaction.ts';
@@ -37,17 +38,18 @@ type WebhookContext = ActorContext<Core & WebhookServices>;
  */
 export async function createWebhook(
   ctx: WebhookContext,
-  { reason, ...input }: CreateWebhookInput,
+  { reason, purpose, caseNumber, ...input }: CreateWebhookInput,
 ): Promise<CreatedWebhook> {
   const { app, actor, caller } = ctx;
-  requirePlateSearch(ctx, { ...input.filter, reason });
+  const why = { reason, purpose, caseNumber };
+  requirePlateSearch(ctx, { ...input.filter, ...why });
   const url = await requireUsable(app.webhookUrls, input.url);
   const secret = input.secret ?? newSecret();
   const created = await inTransaction(app.db, async (tx) => {
     const id = await insertWebhook(tx, { ...input, url, secret, createdBy: actor.id });
     const { kinds } = input;
     await recordActivity(tx, actor.id, caller, 'webhooks.create', { webhookId: id, url, kinds });
-    await recordPlate(ctx, tx, id, { ...input.filter, reason });
+    await recordPlate(ctx, tx, id, { ...input.filter, ...why });
     await notify(tx, channels.webhooks, id);
     return { ...(await getWebhook(tx, id)), secret };
   });
@@ -63,10 +65,11 @@ export async function createWebhook(
  */
 export async function updateWebhook(
   ctx: WebhookContext,
-  { id, reason, ...changes }: UpdateWebhookInput,
+  { id, reason, purpose, caseNumber, ...changes }: UpdateWebhookInput,
 ): Promise<UpdatedWebhook> {
   const { app, actor, caller } = ctx;
-  requirePlateSearch(ctx, { ...changes.filter, reason });
+  const why = { reason, purpose, caseNumber };
+  requirePlateSearch(ctx, { ...changes.filter, ...why });
   const { rotateSecret, ...fields } = changes;
   const url = fields.url === undefined ? undefined : await requireUsable(app.webhookUrls, fields.url);
   const secret = rotateSecret && newSecret();
@@ -75,7 +78,7 @@ export async function updateWebhook(
     const webhook = await getWebhook(tx, id);
     const details = { webhookId: webhook.id, url: webhook.url, fields: givenFields(changes) };
     await recordActivity(tx, actor.id, caller, 'webhooks.update', details);
-    await recordPlate(ctx, tx, webhook.id, { ...fields.filter, reason });
+    await recordPlate(ctx, tx, webhook.id, { ...fields.filter, ...why });
     if (fields.enabled) await wakeWebhook(tx, webhook.id);
     await notify(tx, channels.webhooks, webhook.id);
     return { ...webhook, ...(secret && { secret }) };
@@ -159,12 +162,8 @@ async function recordPlate(
   { actor, caller }: ActorContext,
   tx: Executor,
   webhookId: string,
-  {
-    licensePlateNumber: plate,
-    reason,
-  }: { licensePlateNumber?: string | undefined; reason: string | undefined },
+  { licensePlateNumber: plate, ...why }: LookUpReason & { licensePlateNumber?: string | undefined },
 ): Promise<void> {
   if (plate === undefined) return;
-  const why = reason !== undefined && { reason };
-  await recordActivity(tx, actor.id, caller, 'events.lookUpPlate', { plate, ...why, webhookId });
+  await recordActivity(tx, actor.id, caller, 'events.lookUpPlate', { plate, ...reasonIn(why), webhookId });
 }

@@ -11,9 +11,10 @@ import {
 } from '@gantry/contract/webhooks';
 import { asc, count, desc, eq, sql } from 'drizzle-orm';
 import { findNames } from '../accounts/names-store.ts';
+import { lockAdditions } from '../platform/database/locks.ts';
 import { channels, notify } from '../platform/database/notify.ts';
 import { webhooks } from '../platform/database/tables.ts';
-import type { Executor } from '../platform/database/transaction.ts';
+import type { Executor, Transaction } from '../platform/database/transaction.ts';
 import { AppError, notFound } from '../platform/error.ts';
 import type { ActiveWebhook } from './dispatch.ts';
 
@@ -70,10 +71,10 @@ export async function listWebhooks(
  * @throws AppError `badRequest` when the maximum number is reached
  */
 export async function insertWebhook(
-  tx: Executor,
+  tx: Transaction,
   fields: CreateWebhookInput & { secret: string; createdBy: string },
 ): Promise<string> {
-  await tx.execute(sql`LOCK TABLE webhooks IN SHARE ROW EXCLUSIVE MODE`);
+  await lockAdditions(tx, 'webhooks');
   const [counted] = await tx.select({ total: count() }).from(webhooks);
   if ((counted?.total ?? 0) >= MAX_WEBHOOKS) {
     throw new AppError('badRequest', `There are ${MAX_WEBHOOKS} webhooks already: delete one first`);

@@ -42,6 +42,7 @@ export function viewLoginMethods(app: Context['app']): LoginMethods {
     password: true,
     oidc: oidc && { name: config.OIDC_NAME, path: OIDC_PATH },
     passwordReset: offersReset(app),
+    accessibilityUrl: config.ACCESSIBILITY_URL ?? null,
   };
 }
 

@@ -257,11 +257,37 @@ export const otherPaths: JsonSchema = {
       },
     },
   },
+  '/cases/exports/{id}/file': {
+    get: {
+      operationId: 'packageFile',
+      tags: ['operation'],
+      summary: 'Get the file of an evidence package',
+      description:
+        'Needs a token with the permission Verify Cases. The package must be DONE and younger than 30 days. Each download is counted, and an entry of the log of the case.',
+      security: [{ bearer: [] }],
+      parameters: [pathParameter('id', 'The id of the package.', '^[0-9a-f-]{36}$')],
+      responses: {
+        200: { description: 'The file', content: { 'application/zip': BINARY } },
+        ...errorsAs('Error'),
+      },
+    },
+  },
+  '/evidence/gantry-verify.mjs': probe(
+    'verifyProgram',
+    'Get the program that verifies evidence packages',
+    'Public. One file for Node.js 20 or newer, without dependencies.',
+    'text/javascript',
+  ),
   '/live': probe('live', 'Whether the process is alive', 'Public.'),
   '/ready': probe(
     'ready',
     'Whether the process can answer',
     'Public. 503 while the database is away or the process is stopping. `reason` names nodes of a database cluster that do not answer.',
+  ),
+  '/.well-known/gantry-seal.json': probe(
+    'sealKeys',
+    'Get the public keys of seals, and the latest seal',
+    'Public. `keys` are those with which seals were signed (Ed25519), the first one first; `latest` is null before the first seal.',
   ),
   '/metrics': probe('metrics', 'Get the metrics for Prometheus', 'Public.', 'text/plain'),
 };

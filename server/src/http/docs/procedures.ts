@@ -2,12 +2,15 @@ import * as agencies from '@gantry/contract/agencies';
 import * as alarmRules from '@gantry/contract/alarm-rules';
 import * as alarms from '@gantry/contract/alarms';
 import * as analytics from '@gantry/contract/analytics';
+import * as audit from '@gantry/contract/audit';
 import * as auth from '@gantry/contract/auth';
 import * as calendars from '@gantry/contract/calendars';
 import * as connections from '@gantry/contract/connections';
 import * as coordinates from '@gantry/contract/coordinates';
 import * as eventBatches from '@gantry/contract/event-batches';
 import * as events from '@gantry/contract/events';
+import * as evidence from '@gantry/contract/evidence';
+import * as faults from '@gantry/contract/faults';
 import * as incidentWork from '@gantry/contract/incident-work';
 import * as incidents from '@gantry/contract/incidents';
 import * as live from '@gantry/contract/live';
@@ -21,6 +24,7 @@ import * as reports from '@gantry/contract/reports';
 import * as reviews from '@gantry/contract/reviews';
 import * as rotas from '@gantry/contract/rotas';
 import * as sensors from '@gantry/contract/sensors';
+import * as situationReports from '@gantry/contract/situation-reports';
 import * as storage from '@gantry/contract/storage';
 import * as system from '@gantry/contract/system';
 import * as traffic from '@gantry/contract/traffic';
@@ -28,6 +32,7 @@ import * as users from '@gantry/contract/users';
 import * as views from '@gantry/contract/views';
 import * as watchlist from '@gantry/contract/watchlist';
 import * as webhooks from '@gantry/contract/webhooks';
+import * as works from '@gantry/contract/works';
 import type { AnyTRPCRouter } from '@trpc/server';
 import { z } from 'zod';
 import type { ProcedureMeta } from '../../rpc/procedure.ts';
@@ -117,6 +122,7 @@ const MODULES = [
   coordinates,
   person,
   sensors,
+  faults,
   events,
   reviews,
   eventBatches,
@@ -128,7 +134,11 @@ const MODULES = [
   incidents,
   incidentWork,
   agencies,
+  audit,
+  evidence,
   plans,
+  works,
+  situationReports,
   watchlist,
   webhooks,
   notices,

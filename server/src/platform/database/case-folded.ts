@@ -10,6 +10,11 @@ export function contains(value: SQLWrapper, part: string): SQL {
   return sql`strpos(${caseFolded(value)}, ${caseFolded(part)}) > 0`;
 }
 
+/** Whether an array of tags has a tag, without regard to case. */
+export function hasTag(tags: SQLWrapper, tag: string): SQL {
+  return sql`EXISTS (SELECT FROM unnest(${tags}) AS given (tag) WHERE ${caseFolded(sql`given.tag`)} = ${caseFolded(tag)})`;
+}
+
 /** A name in the form for sorting: in dictionary order, without regard to case. */
 export function sortedName(value: SQLWrapper): SQL {
   return sql`(${caseFolded(value)} COLLATE gantry_names)`;

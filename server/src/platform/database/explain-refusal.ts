@@ -1,5 +1,6 @@
 import { describeAddress, UnreadableTlsFile } from './address.ts';
 import { sqlState } from './failure.ts';
+import { NoPrimary } from './primary.ts';
 
 interface Address {
   readonly server: string;
@@ -62,6 +63,7 @@ export function explainRefusal(error: unknown, connectionString: string): string
   if (!(first instanceof Error)) return null;
   if (first instanceof UnreadableTlsFile)
     return `${first.message}: let this user read it, or correct DATABASE_URL`;
+  if (first instanceof NoPrimary) return first.message;
   const { code, message } = first as NodeJS.ErrnoException;
   const because = UNREACHABLE[code ?? ''] ?? (/timeout/i.test(message) ? 'it does not answer' : null);
   if (because !== null)

@@ -1,6 +1,7 @@
 import { DatabaseError } from 'pg';
 import { type AppError, unavailable } from '../error.ts';
 import { UnreadableTlsFile } from './address.ts';
+import { NoPrimary } from './primary.ts';
 
 /** The SQLSTATE of an error or of one of its causes; null if PostgreSQL did not raise it. */
 export function sqlState(error: unknown): string | null {
@@ -123,7 +124,7 @@ export function isDatabaseAway(error: unknown): boolean {
   if (state !== null) return AWAY_STATES.test(state);
   for (const cause of causes(error)) {
     const { code, syscall, message } = cause as NodeJS.ErrnoException;
-    if (typeof code === 'string' && AWAY_CODES.has(code)) return true;
+    if (cause instanceof NoPrimary || (typeof code === 'string' && AWAY_CODES.has(code))) return true;
     // A server that stops removes its socket.
     if (code === 'ENOENT' && syscall === 'connect') return true;
     if (AWAY_MESSAGES.test(message)) return true;

@@ -1,5 +1,5 @@
 import { type SQL, sql } from 'drizzle-orm';
-import type { PgTable } from 'drizzle-orm/pg-core';
+import type { PgColumn, PgTable } from 'drizzle-orm/pg-core';
 import type { Logger } from 'pino';
 import { type PeriodicOptions, startPeriodic } from '../periodic.ts';
 import type { Channel, Listener } from './notify.ts';
@@ -63,6 +63,81 @@ interface Group {
   isLooking: boolean;
   /** Whether jobs may have become due since the search began. */
   lookAgain: boolean;
+}
+
+/** A job was cancelled, deleted, or taken over by another process. */
+export class NoLongerWanted extends Error {
+  override readonly name = 'NoLongerWanted';
+}
+
+/** This process is about to end. */
+export class ProcessEnds extends Error {
+  override readonly name = 'ProcessEnds';
+}
+
+/** Interval in milliseconds at which a process records that it works on a job, and so learns that it should stop. */
+const LIVENESS_MS = 1_000;
+
+interface LivenessOptions {
+  /** Records that the process works on the job. @returns false if it should stop */
+  readonly note: () => Promise<boolean>;
+  /** Called when that cannot be recorded. A process that cannot reach the database cannot finish the job either. */
+  readonly onFailure: (error: unknown) => void;
+  /** As for `perform`. */
+  readonly ending: AbortSignal;
+}
+
+/**
+ * Works on a job of which it is recorded, at intervals, that its process is alive.
+ * @param work receives a signal that aborts with `NoLongerWanted` or `ProcessEnds`
+ */
+export async function whileAlive(
+  { note, onFailure, ending }: LivenessOptions,
+  work: (signal: AbortSignal) => Promise<void>,
+): Promise<void> {
+  const stop = new AbortController();
+  const end = () => stop.abort(new ProcessEnds());
+  ending.addEventListener('abort', end);
+  if (ending.aborted) end();
+  let asking = false;
+  const timer = setInterval(() => {
+    if (asking) return;
+    asking = true;
+    note()
+      .then((goesOn) => {
+        if (!goesOn) stop.abort(new NoLongerWanted());
+      })
+      .catch(onFailure)
+      .finally(() => {
+        asking = false;
+      });
+  }, LIVENESS_MS);
+  try {
+    await work(stop.signal);
+  } finally {
+    clearInterval(timer);
+    ending.removeEventListener('abort', end);
+  }
+}
+
+/** Maximum number of attempts at a job. One that fails more often probably ends its process. */
+const MAX_ATTEMPTS = 5;
+const GIVEN_UP = `It could not be finished in ${MAX_ATTEMPTS} attempts; the log of the service has the cause`;
+
+/** The condition for jobs whose process has shown no liveness for some milliseconds. */
+export function isAbandoned(deadMs: number): SQL {
+  return sql`status = 'RUNNING' AND alive_at < now() - ${deadMs} * interval '1 millisecond'`;
+}
+
+/** What an UPDATE sets for such jobs: they are due again, and those with too many attempts fail. */
+export function requeued(attempts: PgColumn) {
+  const isGivenUp = sql`${attempts} >= ${MAX_ATTEMPTS}`;
+  return {
+    status: sql`CASE WHEN ${isGivenUp} THEN 'FAILED' ELSE 'QUEUED' END`,
+    error: sql`CASE WHEN ${isGivenUp} THEN ${GIVEN_UP} END`,
+    finishedAt: sql`CASE WHEN ${isGivenUp} THEN now() END`,
+    progress: 0,
+  };
 }
 
 /** Groups are independent: each may have as many jobs in progress as `concurrency` says. */

@@ -47,7 +47,20 @@ export const locks = {
   assignments: 4_202_634,
   /** Held by transactions that link incidents, so that none is a consequence of itself through others. */
   incidentLinks: 4_202_640,
+  /** Held by the transaction during which a process makes seals. */
+  seals: 4_202_642,
+  /** Held by transactions that add rows to a table of limited size, with the hash of its name as second number. */
+  additions: 4_202_643,
 } as const;
+
+/**
+ * Excludes other transactions that add rows to a table, or rename them, so that the number of its rows stays limited and their names
+ * different. A lock of the table would deadlock with the deletion of a row to which the added row refers: the deletion
+ * waits to change the table, and the addition for the deletion.
+ */
+export async function lockAdditions(tx: Transaction, table: string): Promise<void> {
+  await tx.execute(sql`SELECT pg_advisory_xact_lock(${locks.additions}, hashtext(${table}))`);
+}
 
 /** Limits how long statements of the transaction wait for a lock, in milliseconds. */
 export async function waitForLocksAtMost(tx: Transaction, ms: number): Promise<void> {

@@ -27,6 +27,14 @@ export const channels = {
   hotlistJobs: 'gantry_hotlist_jobs',
   /** Rules of alarms, silences or groups changed: there may be something to evaluate. */
   alarms: 'gantry_alarms',
+  /** Planned works were approved or changed: there may be something to do soon. */
+  works: 'gantry_works',
+  /** An event was confirmed, or arrived, for which a rule wants a case. */
+  cases: 'gantry_cases',
+  /** An evidence package is due. */
+  packages: 'gantry_packages',
+  /** The rules of cases changed: read them again. */
+  caseRules: 'gantry_case_rules',
   /** The webhooks changed: read them again. */
   webhooks: 'gantry_webhooks',
   /** A webhook (its id) has deliveries that are due. */

@@ -156,11 +156,14 @@ export const SPECIAL_CONNECTIONS = Object.values(special).reduce((sum, { size })
 /** Connections for writing reports: a process writes one report at a time, and its statements run one by one. */
 export const REPORT_CONNECTIONS = 1;
 
+/** Connections for making seals: one holds the lock. */
+export const SEAL_CONNECTIONS = 2;
+
 /**
  * Connections of a process besides its ordinary pool, including one for notifications. The two connections for
  * migrations are closed before these are opened.
  */
-export const FURTHER_CONNECTIONS = SPECIAL_CONNECTIONS + REPORT_CONNECTIONS + 1;
+export const FURTHER_CONNECTIONS = SPECIAL_CONNECTIONS + REPORT_CONNECTIONS + SEAL_CONNECTIONS + 1;
 
 /** Maximum number of connections of all processes of a service. */
 export function connectionsOf({

@@ -1,5 +1,7 @@
+import type { CaseState } from '@gantry/contract/case-states';
+import type { CaseCheck, CaseExport, CaseKind, CaseRejectionCode, MarkInImage } from '@gantry/contract/cases';
 import type { Coordinates } from '@gantry/contract/coordinates';
-import type { Severity } from '@gantry/contract/events';
+import type { EventType, Severity } from '@gantry/contract/events';
 import type { HitKind, HitOutcome, HitState, RejectionCode } from '@gantry/contract/hits';
 import type {
   HotlistSource,
@@ -8,7 +10,7 @@ import type {
   HotlistVerification,
 } from '@gantry/contract/hotlists';
 import type { LaneState, SettableTime } from '@gantry/contract/incident-states';
-import type { CalledAgency, IncidentFacts, LaneEntry } from '@gantry/contract/incident-work';
+import type { CalledAgency, IncidentFacts, LaneEntry, NoteAudience } from '@gantry/contract/incident-work';
 import type { IncidentStatus, IncidentType } from '@gantry/contract/incidents';
 import type { Location } from '@gantry/contract/locations';
 import { type Lane, lane } from '@gantry/contract/movements';
@@ -36,16 +38,20 @@ import type {
   ReportStatus,
   SendTo,
 } from '@gantry/contract/reports';
-import type { RotaLayer, StoredOverride } from '@gantry/contract/rotas';
+import type { RotaHours, RotaLayer, StoredOverride } from '@gantry/contract/rotas';
 import type { Sensor, SensorStatus, SensorType } from '@gantry/contract/sensors';
+import type { SituationReportKind } from '@gantry/contract/situation-reports';
 import type { StudyKind, StudyStatus, StudySubject, StudyTable } from '@gantry/contract/studies';
 import type { TimezoneSettings } from '@gantry/contract/system';
 import type { SpeedUnits } from '@gantry/contract/values';
 import type { DeliveryKind, DeliveryStatus, WebhookFilter, WebhookKind } from '@gantry/contract/webhooks';
+import type { WindowState, WorksKind, WorksState } from '@gantry/contract/work-states';
+import type { Works, WorksGeometry } from '@gantry/contract/works';
 import {
   bigint,
   boolean,
   customType,
+  date,
   doublePrecision,
   integer,
   jsonb,
@@ -240,11 +246,15 @@ export const sensors = pgTable('sensors', {
   lastCommunication: moment('last_communication'),
   lastPing: moment('last_ping'),
   lastEventAt: moment('last_event_at'),
+  lastEventType: text('last_event_type').$type<EventType>(),
   requiresHeartbeats: boolean('requires_heartbeats').notNull().default(false),
   lane: laneText('lane'),
   direction: text('direction').$type<Sensor['direction']>(),
+  make: text('make'),
   model: text('model'),
   serialNumber: text('serial_number'),
+  warrantyUntil: date('warranty_until', { mode: 'string' }),
+  certificatePlace: text('certificate_place'),
   tags: text('tags').array().notNull(),
   createdAt: moment('created_at').notNull().defaultNow(),
   updatedAt: moment('updated_at').notNull().defaultNow(),
@@ -300,6 +310,7 @@ export const incidentTimeline = pgTable('incident_timeline', {
   fromStatus: text('from_status').$type<IncidentStatus>(),
   toStatus: text('to_status').$type<IncidentStatus>().notNull(),
   note: text('note'),
+  audience: text('audience').$type<NoteAudience>(),
   details: jsonb('details').$type<Record<string, unknown>>(),
 });
 
@@ -363,6 +374,139 @@ export const plans = pgTable('plans', {
   createdBy: uuid('created_by').notNull(),
   createdAt: moment('created_at').notNull().defaultNow(),
   updatedAt: moment('updated_at').notNull().defaultNow(),
+});
+
+export const works = pgTable('works', {
+  id: uuid('id').primaryKey().defaultRandom(),
+  title: text('title').notNull(),
+  kind: text('kind').$type<WorksKind>().notNull(),
+  state: text('state').$type<WorksState>().notNull().default('DRAFT'),
+  description: text('description'),
+  contact: text('contact'),
+  road: text('road'),
+  direction: text('direction').$type<Works['direction']>(),
+  fromKilometre: numeric('from_kilometre', { mode: 'number' }),
+  toKilometre: numeric('to_kilometre', { mode: 'number' }),
+  locationId: uuid('location_id'),
+  geometry: jsonb('geometry').$type<WorksGeometry>(),
+  lanes: text('lanes').array().$type<LaneState[]>(),
+  sensorIds: uuid('sensor_ids').array().notNull().default([]),
+  startsAt: moment('starts_at').notNull(),
+  endsAt: moment('ends_at').notNull(),
+  timezone: text('timezone').notNull(),
+  recurrence: jsonb('recurrence').$type<RotaHours>(),
+  opensIncident: boolean('opens_incident').notNull().default(false),
+  windowFrom: moment('window_from'),
+  windowUntil: moment('window_until'),
+  nextAt: moment('next_at'),
+  createdBy: uuid('created_by').notNull(),
+  proposedBy: uuid('proposed_by').notNull(),
+  approvedBy: uuid('approved_by'),
+  approvedAt: moment('approved_at'),
+  cancelledBy: uuid('cancelled_by'),
+  cancelReason: text('cancel_reason'),
+  version: integer('version').notNull().default(1),
+  createdAt: moment('created_at').notNull().defaultNow(),
+  updatedAt: moment('updated_at').notNull().defaultNow(),
+});
+
+export const worksWindows = pgTable('works_windows', {
+  id: bigint('id', { mode: 'number' }).primaryKey().generatedAlwaysAsIdentity(),
+  worksId: uuid('works_id').notNull(),
+  startsAt: moment('starts_at').notNull(),
+  endsAt: moment('ends_at').notNull(),
+  state: text('state').$type<Exclude<WindowState, 'PLANNED'>>().notNull(),
+  beganAt: moment('began_at'),
+  endedAt: moment('ended_at'),
+  incidentId: uuid('incident_id'),
+});
+
+const bytea = customType<{ data: Buffer }>({ dataType: () => 'bytea' });
+
+/** A check of a case as it is stored: without `sentences` by versions before they existed. */
+type StoredCheck = Omit<CaseCheck, 'sentences'> & Partial<Pick<CaseCheck, 'sentences'>>;
+
+/** The speed by two line crossings, as it is stored. */
+export interface StoredMeasurement {
+  /** The ids of the items. */
+  readonly first: string;
+  readonly second: string;
+  readonly metres: number;
+  readonly intervalMs: number;
+  readonly kmh: number;
+  readonly firstMark?: MarkInImage;
+  readonly secondMark?: MarkInImage;
+  readonly userId: string;
+  /** ISO 8601. */
+  readonly at: string;
+}
+
+export const cases = pgTable('cases', {
+  id: uuid('id').primaryKey().defaultRandom(),
+  number: text('number').notNull(),
+  kind: text('kind').$type<CaseKind>().notNull(),
+  state: text('state').$type<CaseState>().notNull().default('NEW'),
+  version: integer('version').notNull().default(1),
+  eventId: uuid('event_id'),
+  incidentId: uuid('incident_id'),
+  hitId: uuid('hit_id'),
+  eventType: text('event_type').$type<EventType>(),
+  violationType: text('violation_type'),
+  title: text('title').notNull(),
+  sensorId: uuid('sensor_id'),
+  sensorName: text('sensor_name'),
+  locationId: uuid('location_id'),
+  locationName: text('location_name'),
+  plate: text('plate'),
+  plateKey: text('plate_key'),
+  plateRegion: text('plate_region'),
+  plateConfidence: smallint('plate_confidence'),
+  happenedAt: moment('happened_at').notNull(),
+  openedAt: moment('opened_at').notNull().defaultNow(),
+  openedBy: uuid('opened_by'),
+  needsSecond: boolean('needs_second').notNull(),
+  firstBy: uuid('first_by'),
+  firstAt: moment('first_at'),
+  secondBy: uuid('second_by'),
+  secondAt: moment('second_at'),
+  decidedBy: uuid('decided_by'),
+  decidedAt: moment('decided_at'),
+  code: text('code').$type<CaseRejectionCode>(),
+  codeText: text('code_text'),
+  checks: jsonb('checks').$type<StoredCheck[]>(),
+  checkedAt: moment('checked_at'),
+  measuredKmh: doublePrecision('measured_kmh'),
+  limitKmh: doublePrecision('limit_kmh'),
+  toleranceKmh: doublePrecision('tolerance_kmh'),
+  speedSentence: text('speed_sentence'),
+  lines: jsonb('lines').$type<StoredMeasurement>(),
+  holdId: uuid('hold_id'),
+  lockedAt: moment('locked_at'),
+  closedAt: moment('closed_at'),
+  closedBy: uuid('closed_by'),
+});
+
+export const caseExports = pgTable('case_exports', {
+  id: uuid('id').primaryKey().defaultRandom(),
+  caseId: uuid('case_id').notNull(),
+  caseNumber: text('case_number').notNull(),
+  caseVersion: integer('case_version').notNull(),
+  redacted: boolean('redacted').notNull(),
+  status: text('status').$type<CaseExport['status']>().notNull().default('QUEUED'),
+  progress: real('progress').notNull().default(0),
+  attempts: integer('attempts').notNull().default(0),
+  aliveAt: moment('alive_at'),
+  createdBy: uuid('created_by').notNull(),
+  createdAt: moment('created_at').notNull().defaultNow(),
+  finishedAt: moment('finished_at'),
+  error: text('error'),
+  fileKey: text('file_key'),
+  expiresAt: moment('expires_at'),
+  bytes: bigint('bytes', { mode: 'number' }),
+  sha256: bytea('sha256'),
+  manifest: bytea('manifest'),
+  signature: bytea('signature'),
+  downloads: integer('downloads').notNull().default(0),
 });
 
 export const laneStates = pgTable('lane_states', {
@@ -473,6 +617,8 @@ export interface HotlistSourceState {
   readonly etag?: string | null;
   /** Why it could not be read the last time; null if it could. */
   readonly problem: string | null;
+  /** Whether the problem is that of a file that was discarded, so that it lasts until the next one comes. */
+  readonly discarded?: boolean;
 }
 
 export const webhooks = pgTable('webhooks', {
@@ -622,6 +768,21 @@ export const reports = pgTable('reports', {
   csv: jsonb('csv').$type<CsvChoice>(),
 });
 
+export const situationReportRows = pgTable('situation_reports', {
+  id: uuid('id').primaryKey().defaultRandom(),
+  incidentId: uuid('incident_id').notNull(),
+  number: integer('number').notNull(),
+  kind: text('kind').$type<SituationReportKind>().notNull(),
+  audience: text('audience').$type<NoteAudience>().notNull(),
+  recipients: text('recipients').array().notNull().default([]),
+  subject: text('subject'),
+  message: text('message'),
+  reportId: uuid('report_id').notNull(),
+  sha256: text('sha256'),
+  createdBy: uuid('created_by').notNull(),
+  createdAt: moment('created_at').notNull().defaultNow(),
+});
+
 export const reportSchedules = pgTable('report_schedules', {
   id: uuid('id').primaryKey().defaultRandom(),
   kind: text('kind').$type<ReportKind>().notNull(),
@@ -646,7 +807,7 @@ export const reportSchedules = pgTable('report_schedules', {
 export const reportDispatches = pgTable('report_dispatches', {
   id: uuid('id').primaryKey().defaultRandom(),
   reportId: uuid('report_id').notNull(),
-  scheduleId: uuid('schedule_id').notNull(),
+  scheduleId: uuid('schedule_id'),
   kind: text('kind').$type<DispatchKind>().notNull(),
   recipient: text('recipient').notNull(),
   status: text('status').$type<DispatchStatus>().notNull().default('PENDING'),

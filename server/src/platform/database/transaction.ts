@@ -70,7 +70,7 @@ export function inTransaction<Result>(
   db: Executor,
   work: (tx: Transaction) => Promise<Result>,
 ): Promise<Result> {
-  return '$client' in db ? transact(db.$client, (client) => work(over(client))) : db.transaction(work);
+  return '$client' in db ? transact(db.$client, (client) => inTurn(client, work)) : db.transaction(work);
 }
 
 /** PostgreSQL answers COMMIT with ROLLBACK, without an error, if a statement of the transaction failed before. */
@@ -93,7 +93,7 @@ export const BEGIN_SNAPSHOT = 'BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY';
  */
 export function inSnapshot<Result>(db: Executor, work: (db: Executor) => Promise<Result>): Promise<Result> {
   if (!('$client' in db)) return work(db);
-  return transact(db.$client, (client) => work(over(oneByOne(client) as PoolClient)), BEGIN_SNAPSHOT);
+  return transact(db.$client, (client) => inTurn(client, work), BEGIN_SNAPSHOT);
 }
 
 /** Maximum pause of the reader between two statements before the server ends the transaction. */
@@ -121,19 +121,36 @@ export async function inLongSnapshot<Result>(
   }
 }
 
+/**
+ * Runs `work` in the transaction in progress on the connection. Statements that it sends at once run one after another. If it
+ * throws, those that wait are not run, so that the connection is free for ROLLBACK.
+ */
+async function inTurn<Result>(
+  client: PoolClient,
+  work: (tx: Transaction) => Promise<Result>,
+): Promise<Result> {
+  const { query, drop } = oneByOne(client);
+  try {
+    return await work(over({ query } as PoolClient));
+  } catch (error) {
+    drop();
+    throw error;
+  }
+}
+
 /** A client whose statements run one after another, also if they are sent at once. @param after follows each */
 function oneByOne(
   client: PoolClient,
   after: () => Promise<unknown> = async () => undefined,
-): Pick<PoolClient, 'query'> {
-  const inTurn = pLimit(1);
+): Pick<PoolClient, 'query'> & { readonly drop: () => void } {
+  const limit = pLimit(1);
   const query = (...args: Parameters<PoolClient['query']>) =>
-    inTurn(async () => {
+    limit(async () => {
       const result = await client.query(...args);
       await after();
       return result;
     });
-  return { query: query as unknown as PoolClient['query'] };
+  return { query: query as unknown as PoolClient['query'], drop: () => limit.clearQueue() };
 }
 
 /** A client whose statements are each followed by a rollback to a savepoint: this releases locks and keeps the snapshot. */

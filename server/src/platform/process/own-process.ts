@@ -1,5 +1,7 @@
 import { readFile } from 'node:fs/promises';
-import { getPriority, setPriority } from 'node:os';
+import { constants, getPriority, setPriority } from 'node:os';
+import { setTimeout as sleep } from 'node:timers/promises';
+import type { Worker } from 'node:worker_threads';
 import { ignoreErrno } from '@gantry/embedded-postgres/errno';
 import type { Config } from '../config.ts';
 
@@ -9,6 +11,28 @@ import type { Config } from '../config.ts';
  */
 export function lowerPriorityTo(nice: number): void {
   setPriority(Math.max(nice, getPriority()));
+}
+
+/**
+ * Gives ingestion and other work precedence over the calling thread (decision 13). Only on Linux do threads have a priority of
+ * their own; elsewhere that of the whole service would be lowered.
+ */
+export function lowerThreadPriority(): void {
+  if (process.platform === 'linux') lowerPriorityTo(constants.priority.PRIORITY_BELOW_NORMAL);
+}
+
+/** The message that asks a thread to end soon. */
+export const STOP = 'stop';
+
+/** Time for a thread to end by itself, in milliseconds. */
+const STOP_MS = 2_000;
+
+/** Asks a thread to end with the message `STOP`, and ends it if it does not. */
+export async function endThread(worker: Worker): Promise<void> {
+  const ended = new Promise<void>((resolve) => worker.once('exit', () => resolve()));
+  worker.postMessage(STOP);
+  await Promise.race([ended, sleep(STOP_MS, undefined, { ref: false })]);
+  await worker.terminate();
 }
 
 /** The maximum number of open files of this process, including connections; null if the platform does not report it. */

@@ -18,7 +18,7 @@ const { beats, dataDir, notified, logLevel } = workerData as WatchdogData;
 const beat = new Int32Array(beats);
 
 /** Time limits in milliseconds: for finding out what blocks the main thread, and for the embedded database to stop. */
-const STACK_MS = 1_000;
+const STACK_MS = 2_500;
 const DATABASE_MS = 3_500;
 
 /** The number of callers that are logged. */
