@@ -49,15 +49,24 @@ export const loginMethods = z.object({
   passwordReset: z
     .boolean()
     .describe('Whether `auth.requestPasswordReset` sends e-mail: `SMTP_URL` and `PUBLIC_URL` are set.'),
+  accessibilityUrl: z
+    .string()
+    .nullable()
+    .describe(
+      'The accessibility statement of the operator, or an address for feedback; null if there is none.',
+    ),
 });
 export type LoginMethods = z.infer<typeof loginMethods>;
 
-/** How the settings `HIDE_PLATES_FROM` and `PLATE_SEARCH_REASON` apply to the role of the caller. */
+/** How the settings `HIDE_PLATES_FROM`, `PLATE_SEARCH_REASON` and `PURPOSES` apply to the role of the caller. */
 export const plateAccess = z.object({
   seesPlates: z
     .boolean()
     .describe('false: answers contain `•••` in place of plates, and a search for a plate is FORBIDDEN.'),
   requiresReason: z.boolean().describe('Whether a search for a plate requires a `reason`.'),
+  purposes: z
+    .array(z.object({ code: z.string(), name: z.string() }))
+    .describe('Of the setting `PURPOSES`: if there are any, a search for a plate requires a `purpose`.'),
 });
 
 /** The format of a SHA-256 hash in base64url, without padding. */

@@ -36,6 +36,12 @@ export const backup = z.object({
     .number()
     .nullable()
     .describe('Number of images that were missing or damaged in the store; null unless COMPLETED.'),
+  recipients: z
+    .array(z.string())
+    .nullable()
+    .describe(
+      'The recipients of age for whom it is encrypted; [] if it is not. null unless COMPLETED, and if an earlier version made it.',
+    ),
   error: z.string().nullable(),
 });
 export type Backup = z.infer<typeof backup>;
@@ -54,6 +60,9 @@ export const backupsPage = z.object({
         .string()
         .describe('`BACKUP_SCHEDULE`: a time of day, an interval such as `6h`, or `manual`.'),
       keep: z.number().describe('Number of backups that are kept in the folder.'),
+      recipients: z
+        .array(z.string())
+        .describe('`BACKUP_ENCRYPT_TO`: for whom the next ones are encrypted; [] if they are not.'),
       nextAt: z.date().nullable().describe('When the next backup is due; null for `manual`.'),
     })
     .nullable()

@@ -12,9 +12,9 @@ export const calendarKind = z
   .describe('HOLIDAY: in no average of working days (AWDT). The others are notes (R18).');
 export type CalendarKind = z.infer<typeof calendarKind>;
 
-const PLAIN_DATE = /^\d{4}-\d{2}-\d{2}$/;
+const PLAIN_DATE = /^(?!0000)\d{4}-\d{2}-\d{2}$/;
 const USE_DATE = 'Use a date such as 2026-01-01';
-export const plainDate = timeInput.pipe(z.string().regex(PLAIN_DATE, USE_DATE));
+export const plainDate = timeInput.pipe(z.string().regex(PLAIN_DATE, { error: USE_DATE, abort: true }));
 
 const dayFields = {
   date: plainDate.describe('YYYY-MM-DD, local.'),

@@ -237,12 +237,15 @@ export const messagePart = z.object({
   name: z.string().nullable(),
   fileName: z.string().nullable(),
   contentType: z.string().nullable(),
-  text: z
-    .string()
-    .nullable()
-    .describe('The text, in which images in base64 are replaced by their addresses.'),
-  base64: z.string().nullable().describe('The bytes of a part that is neither text nor an image.'),
-  picture: z.string().nullable().describe('The address of the image.'),
+  text: showsPlate(
+    'digits',
+    z.string().nullable().describe('The text, in which images in base64 are replaced by their addresses.'),
+  ),
+  base64: showsPlate(
+    'empty',
+    z.string().nullable().describe('The bytes of a part that is neither text nor an image.'),
+  ),
+  picture: showsPlate('empty', z.string().nullable().describe('The address of the image.')),
 });
 
 /** A message with its body. */
@@ -277,7 +280,7 @@ export const tryInput = z.object({
 export const tryOutput = z.object({
   messageId: z.string(),
   status: messageStatus,
-  reason: z.string().nullable(),
+  reason: showsPlate('mappedValues', z.string().nullable()),
   events: z.array(jsonObject),
 });
 

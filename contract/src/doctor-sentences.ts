@@ -1,3 +1,5 @@
+import type { NamesIn, SentenceValue } from './sentences.ts';
+
 // All findings of `gantry doctor` about an installation: the code of each, the area that it concerns, and its sentences in
 // English. The console translates them, so each text consists of complete sentences with {{values}} in them.
 
@@ -105,6 +107,14 @@ export const doctorSentences = {
     finding: '{{gigabytes}} GB ({{percent}} %) are free on the disk of {{folder}}.',
     remedy: 'Enlarge the disk, or keep data for a shorter time (Storage in the console).',
   },
+  sealsBroken: {
+    about: 'folder',
+    finding:
+      'Seals, or records that were sealed, differ from what was sealed: {{faults}} in the last check, the first of them in seal {{first}}.',
+    remedy:
+      'Run gantry evidence check, which names each, and compare with a backup and with copies of the checkpoints in the folder seals.',
+  },
+  sealsFine: { about: 'folder', finding: 'The last check of seals found no difference: {{seals}} seals.' },
   damagedImages: {
     about: 'folder',
     finding:
@@ -412,10 +422,6 @@ export const doctorSentences = {
 /** The code of a finding. */
 export type FindingCode = keyof typeof doctorSentences;
 
-/** A value in a sentence. An array is written as a list. */
-export type FindingValue = string | number | readonly string[];
-
-type NamesIn<Text> = Text extends `${string}{{${infer Name}}}${infer Rest}` ? Name | NamesIn<Rest> : never;
 type TextsOf<Code extends FindingCode> = {
   [Each in Code]: (typeof doctorSentences)[Each] extends { readonly remedy: infer Remedy }
     ? Remedy | (typeof doctorSentences)[Each]['finding']
@@ -423,4 +429,4 @@ type TextsOf<Code extends FindingCode> = {
 }[Code];
 
 /** The values of the sentences of a finding. */
-export type FindingValues<Code extends FindingCode> = Readonly<Record<NamesIn<TextsOf<Code>>, FindingValue>>;
+export type FindingValues<Code extends FindingCode> = Readonly<Record<NamesIn<TextsOf<Code>>, SentenceValue>>;

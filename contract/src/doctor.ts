@@ -1,5 +1,8 @@
 import { z } from 'zod';
 
+/** The values in a sentence, by name. */
+export const sentenceValues = z.record(z.string(), z.union([z.string(), z.number(), z.array(z.string())]));
+
 /** A statement about the installation. */
 export const finding = z.object({
   code: z
@@ -27,9 +30,7 @@ export const finding = z.object({
     ),
   finding: z.string().describe('What was found, as a sentence.'),
   remedy: z.string().nullable().describe('What to do about it, as a sentence; null if it is OK.'),
-  values: z
-    .record(z.string(), z.union([z.string(), z.number(), z.array(z.string())]))
-    .describe('What differs in the sentences of this code, by name, for translations.'),
+  values: sentenceValues.describe('What differs in the sentences of this code, by name, for translations.'),
 });
 export type Finding = z.infer<typeof finding>;
 

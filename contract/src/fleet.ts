@@ -1,7 +1,8 @@
 import { z } from 'zod';
 import { fileInput, ONE_FILE, oneFile } from './file-input.ts';
 import { id } from './id.ts';
-import { MAX_TAGS, sensorStatus, updateSensorInput } from './sensors.ts';
+import { isReasonOfStatus, MAX_TAGS, REASON_ALONE, sensor, statusReason, updateFields } from './sensors.ts';
+import { timeInput } from './time.ts';
 
 // Files with all sensors, or all locations, for installations of more than a handful.
 
@@ -28,6 +29,7 @@ export type FleetFileInput = z.infer<typeof fleetFileInput>;
 
 const line = z.number().describe('Number of the line in the file, from 1.');
 const cell = z.string().nullable();
+const changes = z.array(z.object({ field: z.string(), from: cell, to: cell }));
 
 /** What a file of sensors or locations changes. */
 export const importedFleet = z.object({
@@ -49,7 +51,7 @@ export const importedFleet = z.object({
         key: z.string().describe('The `deviceId` of a sensor, the name of a location.'),
         name: z.string(),
         result: z.enum(['NEW', 'CHANGED']),
-        changes: z.array(z.object({ field: z.string(), from: cell, to: cell })),
+        changes,
       }),
     )
     .describe(`The first ${MAX_LISTED_ROWS} rows that are new or change something.`),
@@ -76,31 +78,74 @@ export const exportedFleet = z.object({
 export type ExportedFleet = z.infer<typeof exportedFleet>;
 
 /** Maximum number of sensors that one call changes. */
-export const MAX_CHANGED_AT_ONCE = 500;
+export const MAX_CHANGED_AT_ONCE = 5_000;
 
-const tagList = updateSensorInput.shape.tags.unwrap();
+const MANY = `Change at most ${MAX_CHANGED_AT_ONCE} sensors at once`;
+const tagList = updateFields.tags.unwrap();
+
+/** The fields that many sensors can be given at once. */
+const sharedFields = {
+  status: updateFields.status,
+  locationId: updateFields.locationId,
+  eventsPerMin: updateFields.eventsPerMin,
+  requiresHeartbeats: updateFields.requiresHeartbeats,
+  direction: updateFields.direction,
+  make: updateFields.make,
+  model: updateFields.model,
+  warrantyUntil: updateFields.warrantyUntil,
+};
 
 export const updateManyInput = z
   .object({
-    ids: z
-      .array(id)
-      .min(1, 'Name at least one sensor')
-      .max(MAX_CHANGED_AT_ONCE, `Change at most ${MAX_CHANGED_AT_ONCE} sensors at once`),
-    status: sensorStatus.optional(),
-    locationId: updateSensorInput.shape.locationId,
-    eventsPerMin: updateSensorInput.shape.eventsPerMin,
-    requiresHeartbeats: updateSensorInput.shape.requiresHeartbeats,
-    direction: updateSensorInput.shape.direction,
-    model: updateSensorInput.shape.model,
+    ids: z.array(id).min(1, 'Name at least one sensor').max(MAX_CHANGED_AT_ONCE, MANY),
+    ...sharedFields,
+    reason: statusReason,
     addTags: tagList.optional().describe(`Tags to add; a sensor has at most ${MAX_TAGS}.`),
     removeTags: tagList.optional().describe('Tags to remove, ignoring case.'),
+    dryRun: z.boolean().default(false).describe('Whether to say what would change, and change nothing.'),
   })
-  .refine(({ ids: _, ...changes }) => Object.values(changes).some((value) => value !== undefined), {
-    message: 'Name what to change',
-  });
+  .refine(
+    ({ ids: _, reason: __, dryRun: ___, ...given }) =>
+      Object.values(given).some((value) => value !== undefined),
+    { message: 'Name what to change' },
+  )
+  .refine(isReasonOfStatus, REASON_ALONE);
 export type UpdateManyInput = z.infer<typeof updateManyInput>;
+
+/** A sensor as it was before a change of many. */
+const formerSensor = sensor
+  .pick({
+    ...{ status: true, locationId: true, eventsPerMin: true, direction: true, make: true, model: true },
+    ...{ warrantyUntil: true, tags: true },
+  })
+  .extend({ requiresHeartbeats: z.boolean() })
+  .partial()
+  .extend({
+    id: z.string(),
+    updatedAt: z
+      .date()
+      .describe('Of the sensor after the change: if it is another one later, something changed it since.'),
+  });
+export type FormerSensor = z.infer<typeof formerSensor>;
 
 export const updateManyOutput = z.object({
   changed: z.number().describe('Number of sensors that were changed.'),
   same: z.number().describe('Number of sensors that were like that before.'),
+  rows: z
+    .array(z.object({ id: z.string(), name: z.string(), changes }))
+    .describe(`What changes of which sensor, by name: the first ${MAX_LISTED_ROWS}.`),
+  former: z
+    .array(formerSensor)
+    .describe('What those that were changed had before, for `sensors.restoreMany`; empty in a dry run.'),
 });
+export type UpdateManyOutput = z.infer<typeof updateManyOutput>;
+
+export const restoreManyInput = z.object({
+  sensors: z
+    .array(z.object({ id, updatedAt: timeInput, ...sharedFields, tags: updateFields.tags }))
+    .min(1, 'Name at least one sensor')
+    .max(MAX_CHANGED_AT_ONCE, MANY)
+    .describe('`former`, as `sensors.updateMany` returned it.'),
+});
+export type RestoreManyInput = z.infer<typeof restoreManyInput>;
+export const restoreManyOutput = z.object({ restored: z.number().describe('Number of sensors.') });

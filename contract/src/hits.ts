@@ -6,7 +6,7 @@ import { id } from './id.ts';
 import { pageTotals, paging, sortOrder } from './page.ts';
 import { role } from './permissions.ts';
 import { person } from './person.ts';
-import { showsPlate } from './plate-fields.ts';
+import { identifiesEvent, showsPlate } from './plate-fields.ts';
 import { messagesOf, resumable } from './realtime.ts';
 import { optionalText } from './text.ts';
 import { timeRange } from './time.ts';
@@ -54,7 +54,7 @@ export const hit = z.object({
   differences: z
     .number()
     .describe('The number of characters in which the read differs from the listed plate.'),
-  eventId: z.string(),
+  eventId: identifiesEvent(z.string()),
   sensorId: z.string().nullable(),
   sensorName: z.string().nullable(),
   locationName: z.string().nullable(),

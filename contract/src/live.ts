@@ -1,12 +1,15 @@
 import { z } from 'zod';
 import { alarm } from './alarms.ts';
+import { caseChange } from './cases.ts';
 import { event } from './events.ts';
+import { fault } from './faults.ts';
 import { hitChange } from './hits.ts';
 import { incidentChange } from './incidents.ts';
 import { logEntry } from './log.ts';
 import { missed, resumable, topic, upToDate } from './realtime.ts';
 import { sensorStatusChange } from './sensors.ts';
 import { watchlistAlert } from './watchlist.ts';
+import { worksChange } from './works.ts';
 
 export const followAnyInput = z
   .object({
@@ -42,6 +45,9 @@ export const anyMessage = z.discriminatedUnion('type', [
   z.object({ type: z.literal('hits').describe('As sent by `hits.onHit`.'), change: hitChange }),
   z.object({ type: z.literal('alarms').describe('As sent by `alarms.onChanged`.'), alarm }),
   z.object({ type: z.literal('log').describe('As sent by `log.onAdded`.'), entry: logEntry }),
+  z.object({ type: z.literal('works').describe('As sent by `works.onChanged`.'), change: worksChange }),
+  z.object({ type: z.literal('faults').describe('As sent by `faults.onChanged`.'), fault }),
+  z.object({ type: z.literal('cases').describe('As sent by `cases.onChanged`.'), change: caseChange }),
   missed,
   upToDate,
 ]);

@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import { coordinates, coordinatesInput } from './coordinates.ts';
+import { checkCorridor, corridor } from './corridors.ts';
 import { id } from './id.ts';
 import { MAX_LANES } from './movements.ts';
 import { pageTotals, paging, sortOrder } from './page.ts';
@@ -111,10 +112,11 @@ export const listLocationsInput = z
   .object({
     ...paging(50),
     search: searchText(200).describe('Part of a name or address, ignoring case.'),
-    road: searchText(100).describe('Only locations on this road, ignoring case.'),
+    ...corridor,
     sortBy: z.enum(['name', 'createdAt', 'kilometre']).default('name'),
     sortOrder: sortOrder.default('asc'),
   })
+  .superRefine(checkCorridor)
   .prefault({});
 export type ListLocationsInput = z.infer<typeof listLocationsInput>;
 

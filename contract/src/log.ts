@@ -104,7 +104,11 @@ export const listLogInput = z
     kind: logKind.optional(),
     userId: id.optional().describe('Who wrote it.'),
     shiftId: id.optional(),
-    refId: id.optional().describe('The id of an incident, sensor or location that it is about.'),
+    refId: id
+      .optional()
+      .describe(
+        'The id of an incident, sensor or location that it is about. Those about an incident that was merged into this one are listed too.',
+      ),
     search: searchText(200),
     current: z.boolean().optional().describe('true: without entries that were corrected.'),
     valid: z.boolean().optional().describe('true: the instructions that are valid now.'),

@@ -6,7 +6,8 @@ export type Role = z.infer<typeof role>;
 
 /**
  * The permissions of roles: the table of the specification, and further ones that it leaves open: `manageReports` (those of
- * other users), `deleteEvents`, `manageWatchlist`, `manageHotlists` and `verifyHits`.
+ * other users), `deleteEvents`, `manageWatchlist`, `manageHotlists`, `verifyHits`, `approveWorks`, `verifyCases` and
+ * `decideCases`.
  */
 export const permissions = {
   viewDashboard: ['ADMIN', 'OPERATOR', 'ANALYST', 'FIELD', 'VIEWER'],
@@ -19,6 +20,9 @@ export const permissions = {
   manageWatchlist: ['ADMIN', 'OPERATOR'],
   manageHotlists: ['ADMIN', 'OPERATOR'],
   verifyHits: ['ADMIN', 'OPERATOR'],
+  approveWorks: ['ADMIN', 'OPERATOR'],
+  verifyCases: ['ADMIN', 'OPERATOR'],
+  decideCases: ['ADMIN'],
   manageUsers: ['ADMIN'],
   systemSettings: ['ADMIN'],
 } as const satisfies Record<string, readonly Role[]>;
@@ -37,6 +41,9 @@ export const permissionNames: Record<Permission, string> = {
   manageWatchlist: 'Manage Watchlist',
   manageHotlists: 'Manage Hotlists',
   verifyHits: 'Verify Hits',
+  approveWorks: 'Approve Planned Works',
+  verifyCases: 'Verify Cases',
+  decideCases: 'Decide Disputed Cases',
   manageUsers: 'Manage Users',
   systemSettings: 'System Settings',
 };

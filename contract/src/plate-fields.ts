@@ -10,6 +10,7 @@ import { z } from 'zod';
  * - `incidentTimeline`: the same for former and new descriptions in the timeline of the incident.
  * - `issues`: the reason of a status, without issues of the sensor that contain a digit.
  * - `mappedValues`: the reason of a refusal, without the values that a mapping read in the message.
+ * - `delivery`: `•••`. It is the body of a delivery, which may be about a plate.
  * - `digits`: `•••` if it contains a digit, as nearly every plate does.
  * - `pageFilters`: the query string of a page of the console, without filters by plate.
  */
@@ -21,6 +22,7 @@ export type PlateRule =
   | 'incidentTimeline'
   | 'issues'
   | 'mappedValues'
+  | 'delivery'
   | 'digits'
   | 'pageFilters';
 
@@ -35,4 +37,17 @@ export function showsPlate<Schema extends z.ZodType>(rule: PlateRule, schema: Sc
 /** How a field that may show a plate is hidden; undefined for any other field. */
 export function plateRuleOf(schema: z.ZodType): PlateRule | undefined {
   return fields.get(schema)?.rule;
+}
+
+const events = z.registry<{ readonly isEvent: true }>();
+
+/** Marks the field that identifies the event whose plate an object shows. */
+export function identifiesEvent<Schema extends z.ZodType>(schema: Schema): Schema {
+  events.add(schema, { isEvent: true });
+  return schema;
+}
+
+/** Whether a field identifies the event whose plate its object shows. */
+export function isEventIdentity(schema: z.ZodType): boolean {
+  return events.get(schema) !== undefined;
 }

@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import { alarmSource } from './alarm-rules.ts';
 import { severity } from './events.ts';
+import { faultState } from './faults.ts';
 import { id, storedId } from './id.ts';
 import { incidentStatus, incidentType } from './incidents.ts';
 import { DEFAULT_DESK, desk, logEntry } from './log.ts';
@@ -8,6 +9,7 @@ import { pageTotals, paging } from './page.ts';
 import { person } from './person.ts';
 import { optionalText, trimmedText } from './text.ts';
 import { sensorStatuses, shiftStates } from './values.ts';
+import { worksWindow } from './works.ts';
 
 // The shifts of the control room, and what one hands over to the next.
 
@@ -18,6 +20,8 @@ export type ShiftState = z.infer<typeof shiftState>;
 
 /** Maximum number of people of a shift besides its lead. */
 export const MAX_SHIFT_MEMBERS = 20;
+/** How far ahead a hand-over looks for planned works, in hours. */
+export const WORKS_AHEAD_HOURS = 12;
 /** Maximum number of items of each kind that a hand-over lists. */
 export const MAX_HANDED_OVER = 100;
 
@@ -92,8 +96,25 @@ export const shiftSummary = z.object({
       status: z.enum(sensorStatuses),
       since: z.date(),
       place: z.string().nullable(),
+      fault: z
+        .object({
+          state: faultState,
+          since: z.date(),
+          text: z.string(),
+          code: z.string().nullable(),
+          ticket: z.string().nullable(),
+        })
+        .nullish()
+        .describe('Of its faults that are not repaired, the one that was found first.'),
     }),
-  ).describe('Sensors that do not work, or are in maintenance.'),
+  ).describe(
+    'Sensors that do not work, are in maintenance or have a fault that is not repaired, the worst first, as in `sensors.getFleet`.',
+  ),
+  works: listed(worksWindow)
+    .optional()
+    .describe(
+      `Planned works that are in force or begin within ${WORKS_AHEAD_HOURS} h. Not in what was handed over before there were any.`,
+    ),
   instructions: listed(logEntry).describe('Instructions that are valid, the newest first.'),
 });
 export type ShiftSummary = z.infer<typeof shiftSummary>;

@@ -5,7 +5,7 @@ import { pageTotals, paging } from './page.ts';
 import { person } from './person.ts';
 import { text, trimmedText } from './text.ts';
 import { timeInput } from './time.ts';
-import { MAX_HELD_EVENTS } from './values.ts';
+import { MAX_HELD_EVENTS, typesWithoutHit } from './values.ts';
 
 const bytes = z.number().describe('Bytes.');
 const month = z.string().describe('Month in UTC, as `2026-01`.');
@@ -14,7 +14,7 @@ const month = z.string().describe('Month in UTC, as `2026-01`.');
 
 /** The classes of data that retention removes: by a rule each, and hits as their hotlists say. */
 export const retentionClass = z
-  .enum(['events', 'images', 'reports', 'activity', 'traffic', 'hits', 'log'])
+  .enum(['events', 'images', 'reports', 'activity', 'traffic', 'hits', 'log', 'cases'])
   .describe('hits: those of hotlists with `hitDays`.');
 export type RetentionClass = z.infer<typeof retentionClass>;
 
@@ -26,6 +26,7 @@ const removable = z.object({
   traffic: z.number().describe('Number of daily counts, each of one sensor or location.'),
   hits: z.number().describe('Number of decided hits of hotlists with `hitDays`.'),
   log: z.number().describe('Number of entries of the log of the control room, and of shifts.'),
+  cases: z.number().describe('Number of closed cases.'),
 });
 
 /** What is stored and how much space it uses. */
@@ -78,6 +79,12 @@ const eventRules = z.object({
     .describe(
       'Event types with a rule of their own; null keeps the type indefinitely, whatever the default is.',
     ),
+  withoutHit: z
+    .partialRecord(z.enum(typesWithoutHit), days.unwrap())
+    .default({})
+    .describe(
+      'Event types that are kept for a shorter time if nothing came of an event: it is no violation, read no listed plate (a hit or an alert that is still stored), belongs to no incident or case, was not reviewed, and is under no legal hold. Number of whole days (UTC) to keep in addition to today. No effect where the rule of the type is as short.',
+    ),
 });
 
 /** The retention rules of all classes. */
@@ -91,6 +98,9 @@ export const retentionRules = z.object({
   ),
   log: days.describe(
     'The log of the control room and its shifts. Number of whole days (UTC) to keep in addition to today; null: indefinitely.',
+  ),
+  cases: days.describe(
+    'Cases, from the day on which they were closed. Number of whole days (UTC) to keep in addition to today; null: indefinitely.',
   ),
 });
 export type RetentionRules = z.infer<typeof retentionRules>;

@@ -158,6 +158,10 @@ export const activityLogInput = z
     about: searchText(300).describe(
       'A value in the details: the id of a sensor, event or incident, a plate, an e-mail address. Ignoring case.',
     ),
+    purpose: searchText(40).describe(
+      'Searches for plates with this purpose, a code of the setting `PURPOSES`.',
+    ),
+    caseNumber: searchText(100).describe('Searches for plates for this case, ignoring case.'),
     ...timeRange,
     ...paging(50),
   })
@@ -166,7 +170,11 @@ export type ActivityLogInput = z.infer<typeof activityLogInput>;
 
 export const activityLogEntry = z.object({
   id: z.string(),
-  by: person.nullable().describe('null: a failed login with an unknown e-mail address.'),
+  by: person
+    .nullable()
+    .describe(
+      'null: a failed login with an unknown e-mail address, or a command on the machine of the service.',
+    ),
   action: z.string(),
   timestamp: z.date(),
   ipAddress: z.string().nullable(),

@@ -16,6 +16,13 @@ export const eventTypes = [
   'INCIDENT',
 ] as const;
 
+/** The types of events for which retention may have a shorter rule without a hit: those that are no violations and no incidents. */
+export const typesWithoutHit = [
+  'VEHICLE_DETECTION',
+  'SPEED_DETECTION',
+  'PLATE_RECOGNITION',
+] as const satisfies readonly (typeof eventTypes)[number][];
+
 /** The filters of events that reports of violations have, too. */
 const filtersOfReads = [
   'severities',
@@ -169,7 +176,18 @@ export const trafficIntervals = ['5min', '15min', '60min', 'day'] as const;
 /** Maximum number of intervals in one answer about traffic. */
 export const MAX_POINTS = 10_000;
 
-export const topics = ['events', 'sensors', 'incidents', 'watchlist', 'hits', 'alarms', 'log'] as const;
+export const topics = [
+  'events',
+  'sensors',
+  'incidents',
+  'watchlist',
+  'hits',
+  'alarms',
+  'log',
+  'works',
+  'faults',
+  'cases',
+] as const;
 
 /** The kinds of entries in the log, and of what they refer to. */
 export const logKinds = ['NOTE', 'CALL', 'INSTRUCTION', 'FAULT', 'VISIT'] as const;
@@ -272,6 +290,22 @@ export const plausibilityChecks = ['SILENT', 'STUCK', 'CHATTER', 'SPIKE', 'CLOCK
 /** What may be wrong with a hotlist. */
 export const hotlistTroubles = ['STALE', 'REFUSED', 'SOURCE'] as const;
 export const trafficMeasures = ['meanSpeed', 'v85', 'volumePerHour', 'shareOverLimit'] as const;
+/** What is sealed. */
+export const sealKinds = ['KEY', 'EVENT', 'ACTIVITY', 'LOG', 'CASE_LOG', 'CERTIFICATE'] as const;
+/** Which events are sealed. */
+export const sealModes = ['evidence', 'all', 'off'] as const;
+/** What may be wrong with seals. */
+export const sealFaults = [
+  'GAP',
+  'CHAIN',
+  'TEXT',
+  'ROOT',
+  'KEY',
+  'SIGNATURE',
+  'CHANGED',
+  'MISSING',
+  'CHECKPOINT',
+] as const;
 export const systemParts = [
   'DISK',
   'BACKUP',
@@ -294,3 +328,65 @@ export const SYSTEM_THRESHOLDS: Readonly<Record<(typeof systemParts)[number], nu
   HANDOVER: 30,
   SEAL: 1,
 };
+
+export const caseKinds = ['VIOLATION', 'INCIDENT', 'HIT'] as const;
+/** In the order in which a case usually goes through them; `case-states` says which state follows which. */
+export const caseStates = ['NEW', 'CHECKED', 'VERIFIED', 'DISPUTED', 'REJECTED', 'EXPORTED'] as const;
+/** Why a case is rejected. OTHER needs a text. */
+export const rejectionCodes = [
+  'UNREADABLE',
+  'TWO_VEHICLES',
+  'EXEMPT_VEHICLE',
+  'EQUIPMENT',
+  'CERTIFICATE',
+  'LIMIT_UNCLEAR',
+  'BELOW_TOLERANCE',
+  'OTHER',
+] as const;
+export const caseItemRoles = [
+  'FIRST',
+  'SECOND',
+  'PLATE',
+  'OVERVIEW',
+  'CONTEXT',
+  'CERTIFICATE',
+  'NOTE',
+  'RAW_MESSAGE',
+] as const;
+export const caseCheckNames = [
+  'CERTIFICATES',
+  'SENSOR',
+  'CLOCK',
+  'LIMIT',
+  'SPEED',
+  'PLATE',
+  'IMAGES',
+  'SECONDARY',
+] as const;
+export const checkResults = ['PASS', 'FAIL', 'UNKNOWN'] as const;
+/** What the log of a case records. */
+export const caseActions = [
+  'opened',
+  'itemAdded',
+  'measured',
+  'checked',
+  'verified',
+  'rejected',
+  'disputed',
+  'decided',
+  'unlocked',
+  'exported',
+  'downloaded',
+  'closed',
+  'noted',
+] as const;
+/** The states of an evidence package. */
+export const packageStates = ['QUEUED', 'RUNNING', 'DONE', 'FAILED'] as const;
+export const certificateKinds = ['TYPE_APPROVAL', 'CALIBRATION', 'DISTANCE', 'CLOCK'] as const;
+/** EXPIRING: within 30 days. */
+export const certificateStates = ['VALID', 'EXPIRING', 'EXPIRED', 'FUTURE', 'WITHDRAWN'] as const;
+/** Within how many days of its end a certificate is EXPIRING. */
+export const EXPIRING_DAYS = 30;
+
+/** Whether a look-up was justified, as an audit judges it. */
+export const auditVerdicts = ['JUSTIFIED', 'UNJUSTIFIED', 'UNCLEAR'] as const;

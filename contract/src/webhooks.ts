@@ -19,6 +19,8 @@ export const webhookKind = z.enum([
   'incident.changed',
   'sensor.statusChanged',
   'watchlist.alert',
+  'activity',
+  'case.changed',
 ]);
 export type WebhookKind = z.infer<typeof webhookKind>;
 
@@ -194,7 +196,7 @@ export const delivery = z.object({
   createdAt: z.date(),
   ...lastAttempt,
   finishedAt: z.date().nullable(),
-  body: z.string().describe('The body that is signed and sent.'),
+  body: showsPlate('delivery', z.string().describe('The body that is signed and sent.')),
 });
 export type Delivery = z.infer<typeof delivery>;
 
