@@ -12,7 +12,13 @@ const dist = join(root, 'console/dist');
 const STAMP = '.made-of';
 
 const SOURCES = ['console/src', 'console/public', 'contract/src', 'client/src'];
-const FILES = ['console/index.html', 'console/vite.config.ts', 'console/build.js', 'package-lock.json'];
+const FILES = [
+  'console/service-worker.js',
+  'console/index.html',
+  'console/vite.config.ts',
+  'console/build.js',
+  'package-lock.json',
+];
 
 const sourcesHash = async () => {
   const found = await Promise.all(
@@ -47,6 +53,48 @@ const compress = async (folder) => {
   }
 };
 
+/** What the console needs to start and to write things down without a connection, as names or folders of sources. */
+const OFFLINE = [
+  'index.html',
+  'src/app/locale/',
+  'src/pages/mine/',
+  'src/pages/sign-in/',
+  'src/pages/incidents/incident-page.tsx',
+  'src/pages/incidents/locale/',
+  'src/shared/offline/',
+  'src/ui/dialog-frame.tsx',
+  'src/ui/menu-list.tsx',
+];
+
+/** Writes the service worker, with the files that it keeps and a version that is that of their content. */
+const writeServiceWorker = async (folder) => {
+  const manifest = JSON.parse(await readFile(join(folder, '.manifest.json'), 'utf8'));
+  const files = new Set(['/', '/icon.svg']);
+  const add = (name) => {
+    const { file, css = [], imports = [] } = manifest[name];
+    if (files.has(`/${file}`)) return;
+    for (const each of [file, ...css]) files.add(`/${each}`);
+    imports.forEach(add);
+  };
+  Object.keys(manifest)
+    .filter((name) => OFFLINE.some((start) => name.startsWith(start)))
+    .forEach(add);
+  const worker = await readFile(join(root, 'console/service-worker.js'), 'utf8');
+  const list = JSON.stringify([...files].sort());
+  const parts = [
+    worker,
+    list,
+    ...(await Promise.all(['index.html', 'icon.svg'].map((name) => readFile(join(folder, name))))),
+  ];
+  const hash = createHash('sha256');
+  for (const part of parts) hash.update(part);
+  const version = hash.digest('hex').slice(0, 16);
+  await writeFile(
+    join(folder, 'sw.js'),
+    worker.replace('$VERSION', version).replace('$FILES', () => list),
+  );
+};
+
 /** Removes the output folders of interrupted builds, whose processes no longer exist. */
 const removeDrafts = async () => {
   for (const name of await readdir(join(root, 'console'))) {
@@ -77,6 +125,7 @@ if (present !== hash) {
     build: { outDir: draft },
     logLevel: 'warn',
   });
+  await writeServiceWorker(draft);
   await compress(draft);
   await writeFile(join(draft, STAMP), hash);
   await rm(dist, { recursive: true, force: true });

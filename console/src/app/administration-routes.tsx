@@ -20,6 +20,8 @@ const activitySearch = {
   userId: text(),
   action: text(100),
   about: text(),
+  purpose: text(40),
+  caseNumber: text(100),
   startDate: moment,
   endDate: moment,
   /** Id of the entry whose details are shown. */
@@ -35,6 +37,8 @@ const deliveriesSearch = {
     'incident.changed',
     'sensor.statusChanged',
     'watchlist.alert',
+    'activity',
+    'case.changed',
     'test',
   ]),
   sortOrder: oneOf(sortOrders),
@@ -97,6 +101,12 @@ const activity = createRoute({
   path: '/activity',
   validateSearch: readSearch(activitySearch),
   component: lazyPage(() => import('../pages/administration/activity/activity-page.tsx'), 'ActivityPage'),
+});
+const audit = createRoute({
+  getParentRoute: () => administration,
+  path: '/audit',
+  validateSearch: readSearch({ sample: text(), entry: text() }),
+  component: lazyPage(() => import('../pages/administration/audit/audit-page.tsx'), 'AuditPage'),
 });
 const webhooks = createRoute({
   getParentRoute: () => administration,
@@ -164,6 +174,12 @@ const plans = createRoute({
   validateSearch: readSearch({}),
   component: lazyPage(() => import('../pages/administration/plans/plans-page.tsx'), 'PlansPage'),
 });
+const caseRules = createRoute({
+  getParentRoute: () => administration,
+  path: '/cases',
+  validateSearch: readSearch({}),
+  component: lazyPage(() => import('../pages/administration/cases/case-rules-page.tsx'), 'CaseRulesPage'),
+});
 const settings = createRoute({
   getParentRoute: () => administration,
   path: '/settings',
@@ -175,6 +191,12 @@ const backups = createRoute({
   path: '/backups',
   validateSearch: readSearch({}),
   component: lazyPage(() => import('../pages/administration/backups/backups-page.tsx'), 'BackupsPage'),
+});
+const map = createRoute({
+  getParentRoute: () => administration,
+  path: '/map',
+  validateSearch: readSearch({}),
+  component: lazyPage(() => import('../pages/administration/map/map-page.tsx'), 'MapPage'),
 });
 const doctor = createRoute({
   getParentRoute: () => administration,
@@ -195,6 +217,7 @@ export const administrationRoutes = administration.addChildren([
   users,
   userRoles,
   activity,
+  audit,
   webhooks,
   webhook,
   channels,
@@ -204,9 +227,11 @@ export const administrationRoutes = administration.addChildren([
   storage,
   holds,
   backups,
+  map,
   calendar,
   agencies,
   plans,
+  caseRules,
   settings,
   system,
   doctor,

@@ -1,4 +1,5 @@
 import {
+  incidentTypes,
   logKinds,
   messageStatuses,
   reportFileKinds,
@@ -9,9 +10,9 @@ import {
   sortOrders,
 } from '@gantry/contract/values';
 import { createRoute, createRouter } from '@tanstack/react-router';
-import { eventsSearch } from '../pages/events/search.ts';
+import { casesSearch } from '../pages/cases/search.ts';
+import { corridorSearch, eventsSearch } from '../pages/events/search.ts';
 import { incidentsSearch } from '../pages/incidents/search.ts';
-import { SignInPage } from '../pages/sign-in/sign-in-page.tsx';
 import {
   annualSearch,
   countsSearch,
@@ -24,7 +25,18 @@ import {
   trafficSearch,
 } from '../pages/traffic/search.ts';
 import { PageFailure } from '../shared/page/page-failure.tsx';
-import { day, flag, moment, oneOf, type Parameter, readSearch, text } from '../shared/url/search.ts';
+import { currentSession, homeOf } from '../shared/session/session.ts';
+import {
+  day,
+  flag,
+  moment,
+  oneOf,
+  type Parameter,
+  readSearch,
+  text,
+  texts,
+  whole,
+} from '../shared/url/search.ts';
 import { administrationRoutes } from './administration-routes.tsx';
 import { lazyPage, root, shell } from './route.tsx';
 
@@ -76,7 +88,7 @@ const logSearch = {
 /** The query parameters of the locations page, named as in `locations.getAll`. */
 const locationsSearch = {
   search: text(200),
-  road: text(100),
+  ...corridorSearch,
   sortBy: oneOf(['name', 'createdAt', 'kilometre']),
   sortOrder: oneOf(sortOrders),
   view: oneOf(['map']),
@@ -110,14 +122,29 @@ const sensorsSearch = {
   status: oneOf(sensorStatuses),
   locationId: text(),
   tag: text(40),
+  make: text(100),
+  model: text(100),
+  ...corridorSearch,
+  hasFault: flag,
+  warrantyEndsWithin: whole(0, 3_660),
   search: text(200),
-  sortBy: oneOf(['name', 'type', 'status', 'createdAt', 'lastHeartbeat']),
+  sortBy: oneOf(['name', 'type', 'status', 'createdAt', 'lastHeartbeat', 'worst']),
   sortOrder: oneOf(sortOrders),
   view: oneOf(['map']),
   /** The id of the sensor at the cursor of the list, or selected on the map. */
   sensor: text(),
   /** Whether the form for a new sensor is open. */
   create: flag,
+};
+
+/** The query parameters of the page of faults, named as in `faults.getAll`. */
+const faultsSearch = {
+  open: flag,
+  state: oneOf(['FOUND', 'WAITING', 'IN_REPAIR', 'REPAIRED']),
+  sensorId: text(),
+  search: text(200),
+  /** The id of the fault whose details are shown. */
+  fault: text(),
 };
 
 /** The query parameters of the page of a connection. Filters have the same names as in `connections.getMessages`. */
@@ -134,7 +161,7 @@ const signIn = createRoute({
   getParentRoute: () => root,
   path: '/sign-in',
   validateSearch: readSearch({ to: path }),
-  component: SignInPage,
+  component: lazyPage(() => import('../pages/sign-in/sign-in-page.tsx'), 'SignInPage'),
 });
 
 const overview = createRoute({
@@ -146,7 +173,15 @@ const overview = createRoute({
     'OverviewPage',
     'overview',
     'alarms',
+    'works',
   ),
+});
+
+const mine = createRoute({
+  getParentRoute: () => shell,
+  path: '/mine',
+  validateSearch: readSearch({}),
+  component: lazyPage(() => import('../pages/mine/mine-page.tsx'), 'MinePage', 'mine', 'incidents'),
 });
 
 const events = createRoute({
@@ -160,14 +195,64 @@ const incidents = createRoute({
   getParentRoute: () => shell,
   path: '/incidents',
   validateSearch: readSearch(incidentsSearch),
-  component: lazyPage(() => import('../pages/incidents/incidents-page.tsx'), 'IncidentsPage', 'incidents'),
+  component: lazyPage(
+    () => import('../pages/incidents/incidents-page.tsx'),
+    'IncidentsPage',
+    'incidents',
+    'mine',
+  ),
+});
+
+const incidentPerformance = createRoute({
+  getParentRoute: () => shell,
+  path: '/incidents/performance',
+  validateSearch: readSearch({
+    startDate: day,
+    endDate: day,
+    type: oneOf(incidentTypes),
+    severity: oneOf(severities),
+    road: text(100),
+  }),
+  component: lazyPage(
+    () => import('../pages/incidents/performance-page.tsx'),
+    'PerformancePage',
+    'incidents',
+  ),
 });
 
 const incident = createRoute({
   getParentRoute: () => shell,
   path: '/incidents/$incidentId',
   validateSearch: readSearch({}),
-  component: lazyPage(() => import('../pages/incidents/incident-page.tsx'), 'IncidentPage', 'incidents'),
+  component: lazyPage(
+    () => import('../pages/incidents/incident-page.tsx'),
+    'IncidentPage',
+    'incidents',
+    'mine',
+  ),
+});
+
+const works = createRoute({
+  getParentRoute: () => shell,
+  path: '/works',
+  validateSearch: readSearch({
+    part: oneOf(['active', 'past', 'calendar']),
+    search: text(200),
+    /** The first day of the week that the calendar shows. */
+    week: day,
+    /** The form for new works is open. */
+    create: flag,
+    /** The ids of sensors whose maintenance is planned. */
+    sensors: texts(40),
+  }),
+  component: lazyPage(() => import('../pages/works/works-page.tsx'), 'WorksPage', 'works'),
+});
+
+const oneWorks = createRoute({
+  getParentRoute: () => shell,
+  path: '/works/$worksId',
+  validateSearch: readSearch({}),
+  component: lazyPage(() => import('../pages/works/one-works-page.tsx'), 'OneWorksPage', 'works'),
 });
 
 const watchlist = createRoute({
@@ -185,6 +270,20 @@ const hits = createRoute({
     hit: text(),
   }),
   component: lazyPage(() => import('../pages/hits/hits-page.tsx'), 'HitsPage', 'hits'),
+});
+
+const cases = createRoute({
+  getParentRoute: () => shell,
+  path: '/cases',
+  validateSearch: readSearch(casesSearch),
+  component: lazyPage(() => import('../pages/cases/cases-page.tsx'), 'CasesPage', 'cases'),
+});
+
+const oneCase = createRoute({
+  getParentRoute: () => shell,
+  path: '/cases/$caseId',
+  validateSearch: readSearch({}),
+  component: lazyPage(() => import('../pages/cases/case-page.tsx'), 'CasePage', 'cases', 'certificates'),
 });
 
 const hotlists = createRoute({
@@ -224,14 +323,32 @@ const shift = createRoute({
   getParentRoute: () => shell,
   path: '/shift',
   validateSearch: readSearch({ shift: text() }),
-  component: lazyPage(() => import('../pages/shift/shift-page.tsx'), 'ShiftPage', 'shift', 'log'),
+  component: lazyPage(() => import('../pages/shift/shift-page.tsx'), 'ShiftPage', 'shift', 'log', 'sensors'),
 });
 
 const sensors = createRoute({
   getParentRoute: () => shell,
   path: '/sensors',
   validateSearch: readSearch(sensorsSearch),
-  component: lazyPage(() => import('../pages/sensors/sensors-page.tsx'), 'SensorsPage', 'sensors'),
+  component: lazyPage(
+    () => import('../pages/sensors/sensors-page.tsx'),
+    'SensorsPage',
+    'sensors',
+    'certificates',
+  ),
+});
+
+const faults = createRoute({
+  getParentRoute: () => shell,
+  path: '/sensors/faults',
+  validateSearch: readSearch(faultsSearch),
+  component: lazyPage(
+    () => import('../pages/sensors/faults/faults-page.tsx'),
+    'FaultsPage',
+    'sensors',
+    'incidents',
+    'mine',
+  ),
 });
 
 const sensor = createRoute({
@@ -243,6 +360,9 @@ const sensor = createRoute({
     'SensorPage',
     'sensors',
     'connections',
+    'certificates',
+    'incidents',
+    'mine',
   ),
 });
 
@@ -421,22 +541,39 @@ const ownSessions = createRoute({
   component: lazyPage(() => import('../pages/account/sessions-page.tsx'), 'SessionsPage', 'account'),
 });
 
+/** Begins with the page of the role, if the console was opened without the address of a page. */
+function beginAtHome(): void {
+  const { pathname, search } = window.location;
+  const role = currentSession()?.user.role;
+  // A page that is loaded again has a state, and stays.
+  if (role && pathname === '/' && search === '' && history.state === null)
+    history.replaceState(null, '', homeOf(role));
+}
+
+beginAtHome();
 export const router = createRouter({
   routeTree: root.addChildren([
     signIn,
     shell.addChildren([
       overview,
+      mine,
       events,
       incidents,
+      incidentPerformance,
       incident,
+      works,
+      oneWorks,
       watchlist,
       hits,
+      cases,
+      oneCase,
       hotlists,
       hotlist,
       alarms,
       log,
       shift,
       sensors,
+      faults,
       sensor,
       connection,
       locations,

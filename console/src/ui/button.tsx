@@ -14,6 +14,8 @@ interface ButtonProps extends ComponentProps<'button'> {
   readonly icon?: IconName;
   /** Shows only the icon; `aria-label` must be set and is used as the title, too. */
   readonly iconOnly?: boolean;
+  /** Makes it at least 48 pixels high, for a thumb in a hurry. */
+  readonly isBig?: boolean;
 }
 
 /** A button, with `type="button"` by default. */
@@ -21,6 +23,7 @@ export function Button({
   kind = 'plain',
   icon,
   iconOnly = false,
+  isBig = false,
   className,
   children,
   ...rest
@@ -31,8 +34,10 @@ export function Button({
       title={iconOnly ? rest['aria-label'] : undefined}
       {...rest}
       className={classes(
-        'inline-flex min-h-8 items-center justify-center gap-1.5 rounded-md border text-base whitespace-nowrap',
-        'disabled:cursor-not-allowed disabled:opacity-50 pointer-coarse:min-h-11',
+        'inline-flex items-center justify-center gap-1.5 rounded-md border',
+        // A command is of no use on paper.
+        'disabled:cursor-not-allowed disabled:opacity-50 print:hidden',
+        isBig ? 'min-h-12 text-lg' : 'min-h-8 text-base whitespace-nowrap pointer-coarse:min-h-11',
         iconOnly ? 'min-w-8 px-1.5 pointer-coarse:min-w-11' : 'px-3',
         kinds[kind],
         className,

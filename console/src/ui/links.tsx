@@ -11,7 +11,7 @@ function Anchor({ icon, children, ...rest }: LinkButtonProps) {
   return (
     <a
       {...rest}
-      className="inline-flex min-h-8 items-center gap-1.5 rounded-md border border-line-strong bg-raised px-3 hover:bg-hover pointer-coarse:min-h-11"
+      className="inline-flex min-h-8 items-center gap-1.5 rounded-md border border-line-strong bg-raised px-3 hover:bg-hover print:hidden pointer-coarse:min-h-11"
     >
       <Icon name={icon} /> {children}
     </a>
@@ -25,7 +25,7 @@ function BackAnchor(props: ComponentProps<'a'>) {
   return (
     <a
       {...props}
-      className="-ms-1 me-1 inline-flex size-8 items-center justify-center rounded-md align-middle hover:bg-hover pointer-coarse:size-11"
+      className="-ms-1 me-1 inline-flex size-8 items-center justify-center rounded-md align-middle hover:bg-hover print:hidden pointer-coarse:size-11"
     >
       <Icon name="previous" size={20} />
     </a>

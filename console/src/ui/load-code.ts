@@ -16,7 +16,8 @@ const AGAIN_MS = 1_000;
  * once: while the service is down, that would replace the console with the browser's error page.
  */
 export async function loadCode<Code>(load: () => Promise<Code>): Promise<Code> {
-  if (isKnownBroken()) await untilServed();
+  // A service worker may have the part.
+  if (isKnownBroken() && !navigator.serviceWorker?.controller) await untilServed();
   try {
     return await load();
   } catch {

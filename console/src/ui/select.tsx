@@ -63,6 +63,8 @@ export function Select<Value extends string>({
 interface ChoiceFieldProps {
   readonly label: string;
   readonly name: string;
+  readonly required?: boolean;
+  readonly error?: string | undefined;
   readonly defaultValue: string;
   readonly options: readonly Option[];
   readonly className?: string;

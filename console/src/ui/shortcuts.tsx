@@ -3,9 +3,10 @@ import {
   type ReactNode,
   useContext,
   useEffect,
+  useLayoutEffect,
   useMemo,
+  useReducer,
   useRef,
-  useSyncExternalStore,
 } from 'react';
 
 /**
@@ -25,7 +26,7 @@ interface Registry {
   add(shortcuts: { current: readonly Shortcut[] }): () => void;
   /** All shortcuts in the order of precedence: those of the page before those of the shell. */
   inOrder(): readonly Shortcut[];
-  /** All shortcuts, as an array that is the same object until they change. */
+  /** All shortcuts, in the order in which they were registered. */
   all(): readonly Shortcut[];
   subscribe(changed: () => void): () => void;
 }
@@ -38,9 +39,7 @@ const SEQUENCE_MS = 1_200;
 function createRegistry(): Registry {
   const groups: { current: readonly Shortcut[] }[] = [];
   const listeners = new Set<() => void>();
-  let listed: readonly Shortcut[] = [];
   const changed = () => {
-    listed = groups.flatMap(({ current }) => current);
     for (const listener of listeners) listener();
   };
   return {
@@ -62,7 +61,7 @@ function createRegistry(): Registry {
       listeners.add(listener);
       return () => listeners.delete(listener);
     },
-    all: () => listed,
+    all: () => groups.flatMap(({ current }) => current),
   };
 }
 
@@ -119,7 +118,7 @@ function nameOf(event: KeyboardEvent): string {
 /** Handles the shortcuts of all pages with a single `keydown` listener. */
 export function ShortcutProvider({ children }: { readonly children: ReactNode }) {
   const registry = useMemo(createRegistry, []);
-  useEffect(() => {
+  useLayoutEffect(() => {
     let first: { key: string; at: number } | null = null;
     const onKey = (event: KeyboardEvent) => {
       if (event.ctrlKey || event.metaKey || event.altKey || event.isComposing || isTaken(event.target))
@@ -152,11 +151,16 @@ export function useShortcuts(shortcuts: readonly Shortcut[]): void {
   const registry = useRegistry();
   const latest = useRef(shortcuts);
   latest.current = shortcuts;
-  useEffect(() => registry.add(latest), [registry]);
+  // Before the page is painted: whoever sees it may press a key.
+  useLayoutEffect(() => registry.add(latest), [registry]);
 }
 
 /** All shortcuts that are currently registered, for the sheet. */
 export function useAllShortcuts(): readonly Shortcut[] {
   const registry = useRegistry();
-  return useSyncExternalStore(registry.subscribe, registry.all);
+  const [, again] = useReducer((n: number) => n + 1, 0);
+  useEffect(() => registry.subscribe(again), [registry]);
+  // Read at each rendering: a component has other shortcuts after another rendering, and no listener is called for that.
+  // Otherwise a command would run for the incident that was at the cursor before.
+  return registry.all();
 }

@@ -2,19 +2,23 @@ import 'i18next';
 import type account from '../../pages/account/locale/en.json';
 import type administration from '../../pages/administration/locale/en.json';
 import type alarms from '../../pages/alarms/locale/en.json';
+import type cases from '../../pages/cases/locale/en.json';
 import type hits from '../../pages/hits/locale/en.json';
 import type hotlists from '../../pages/hotlists/locale/en.json';
 import type incidents from '../../pages/incidents/locale/en.json';
 import type locations from '../../pages/locations/locale/en.json';
 import type log from '../../pages/log/locale/en.json';
+import type mine from '../../pages/mine/locale/en.json';
 import type overview from '../../pages/overview/locale/en.json';
 import type reports from '../../pages/reports/locale/en.json';
+import type certificates from '../../pages/sensors/certificates/locale/en.json';
 import type connections from '../../pages/sensors/connections/locale/en.json';
 import type sensors from '../../pages/sensors/locale/en.json';
 import type shift from '../../pages/shift/locale/en.json';
 import type traffic from '../../pages/traffic/locale/en.json';
 import type studies from '../../pages/traffic/studies/locale/en.json';
 import type watchlist from '../../pages/watchlist/locale/en.json';
+import type works from '../../pages/works/locale/en.json';
 import type announce from '../../shared/announce/locale/en.json';
 import type chart from '../../shared/chart/locale/en.json';
 import type common from '../../shared/common/locale/en.json';
@@ -35,6 +39,8 @@ declare module 'i18next' {
       alarms: typeof alarms;
       announce: typeof announce;
       administration: typeof administration;
+      cases: typeof cases;
+      certificates: typeof certificates;
       common: typeof common;
       connections: typeof connections;
       events: typeof events;
@@ -44,6 +50,7 @@ declare module 'i18next' {
       locations: typeof locations;
       log: typeof log;
       map: typeof map;
+      mine: typeof mine;
       sensors: typeof sensors;
       shift: typeof shift;
       overview: typeof overview;
@@ -56,6 +63,7 @@ declare module 'i18next' {
       views: typeof views;
       studies: typeof studies;
       traffic: typeof traffic;
+      works: typeof works;
     };
   }
 }

@@ -23,19 +23,23 @@ export type PageNamespace =
   | 'account'
   | 'administration'
   | 'alarms'
+  | 'cases'
+  | 'certificates'
   | 'connections'
   | 'hits'
   | 'hotlists'
   | 'incidents'
   | 'locations'
   | 'log'
+  | 'mine'
   | 'overview'
   | 'reports'
   | 'sensors'
   | 'shift'
   | 'studies'
   | 'traffic'
-  | 'watchlist';
+  | 'watchlist'
+  | 'works';
 const loadedWithPages = new Set<string>();
 
 /** The namespace of a file: the name of the folder that has the texts. */

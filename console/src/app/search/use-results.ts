@@ -70,6 +70,7 @@ export function useResults(text: string): { groups: readonly FoundGroup[]; isSea
     ...options,
     enabled: enabled && isOn('incidents') && mayDo(role, 'manageIncidents'),
   });
+  const faults = useQuery({ ...service.faults.getAll.queryOptions(ask), ...options });
   const watchlist = useQuery({
     ...service.watchlist.getAll.queryOptions(ask),
     ...options,
@@ -92,7 +93,8 @@ export function useResults(text: string): { groups: readonly FoundGroup[]; isSea
     },
     {
       name: 'commands',
-      items: commands
+      // Of the keys of one command, the last: the letter rather than the arrow, and the key that every page has.
+      items: [...new Map(commands.map((command) => [command.label, command])).values()]
         .filter(({ keys, label }) => !/^(?:g .|\/)$/.test(keys) && label.toLocaleLowerCase().includes(wanted))
         .map(({ keys, label, run }) => ({ to: keys, run, label, note: keys, icon: 'next' as const }))
         .slice(0, SHOWN),
@@ -117,12 +119,21 @@ export function useResults(text: string): { groups: readonly FoundGroup[]; isSea
     },
     {
       name: 'sensors',
-      items: (sensors.data?.sensors ?? []).map(({ id, name, deviceId }) => ({
-        to: `/sensors/${id}`,
-        label: name,
-        note: deviceId,
-        icon: 'sensor',
-      })),
+      items: [
+        ...(sensors.data?.sensors ?? []).map(({ id, name, deviceId }) => ({
+          to: `/sensors/${id}`,
+          label: name,
+          note: deviceId,
+          icon: 'sensor' as const,
+        })),
+        // Their faults, which have the name of the sensor beside them.
+        ...(faults.data?.faults ?? []).map(({ id, text, sensor }) => ({
+          to: `/sensors/faults${defaultStringifySearch({ fault: id })}`,
+          label: text,
+          note: sensor.name,
+          icon: 'maintenance' as const,
+        })),
+      ],
     },
     {
       name: 'locations',
@@ -164,7 +175,9 @@ export function useResults(text: string): { groups: readonly FoundGroup[]; isSea
   groups.sort((one, other) => Number(hasName(other)) - Number(hasName(one)));
   return {
     groups: groups.filter(({ name, items }) => items.length > 0 && (enabled || name === 'pages')),
-    isSearching: [sensors, locations, incidents, watchlist, hotlists].some(({ isFetching }) => isFetching),
+    isSearching: [sensors, locations, incidents, faults, watchlist, hotlists].some(
+      ({ isFetching }) => isFetching,
+    ),
   };
 }
 

@@ -2,18 +2,21 @@ import { mayDo, type Permission } from '@gantry/contract/permissions';
 import type { SystemSettings } from '@gantry/contract/system';
 import { useFeatures } from '../../shared/service/features.ts';
 import { useFactorMissing } from '../../shared/session/flags.ts';
-import { useUser } from '../../shared/session/session.ts';
+import { homeOf, useUser } from '../../shared/session/session.ts';
 import type { IconName } from '../../ui/icon.tsx';
 
 /** A page in the navigation. */
 export interface Page {
   readonly to: string;
   readonly name:
+    | 'mine'
     | 'overview'
     | 'events'
     | 'incidents'
+    | 'works'
     | 'watchlist'
     | 'hits'
+    | 'cases'
     | 'alarms'
     | 'log'
     | 'shift'
@@ -31,6 +34,14 @@ export interface Page {
 }
 
 export const pages: readonly Page[] = [
+  {
+    to: '/mine',
+    name: 'mine',
+    icon: 'pedestrian',
+    key: 'y',
+    permission: 'manageIncidents',
+    feature: 'incidents',
+  },
   { to: '/', name: 'overview', icon: 'overview', key: 'o' },
   { to: '/events', name: 'events', icon: 'events', key: 'e' },
   {
@@ -41,8 +52,17 @@ export const pages: readonly Page[] = [
     permission: 'manageIncidents',
     feature: 'incidents',
   },
+  {
+    to: '/works',
+    name: 'works',
+    icon: 'busy',
+    key: 'p',
+    permission: 'manageIncidents',
+    feature: 'incidents',
+  },
   { to: '/watchlist', name: 'watchlist', icon: 'watchlist', key: 'w', permission: 'manageIncidents' },
   { to: '/hits', name: 'hits', icon: 'high', key: 'h', permission: 'manageIncidents' },
+  { to: '/cases', name: 'cases', icon: 'case', key: 'c', permission: 'verifyCases' },
   { to: '/alarms', name: 'alarms', icon: 'alert', key: 'm', permission: 'manageIncidents' },
   { to: '/log', name: 'log', icon: 'list', key: 'j', permission: 'manageIncidents' },
   { to: '/shift', name: 'shift', icon: 'users', key: 'd', permission: 'manageIncidents' },
@@ -62,7 +82,9 @@ export function usePagesOfUser(): readonly Page[] {
   const features = useFeatures();
   if (useFactorMissing()) return [];
   return pages.filter(
-    ({ permission, feature }) =>
-      (!permission || mayDo(role, permission)) && (!feature || features?.[feature] !== false),
+    ({ to, permission, feature }) =>
+      (to !== '/mine' || homeOf(role) === to) &&
+      (!permission || mayDo(role, permission)) &&
+      (!feature || features?.[feature] !== false),
   );
 }

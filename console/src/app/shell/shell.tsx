@@ -1,25 +1,34 @@
 import { Link, Outlet, useLocation, useNavigate, useSearch } from '@tanstack/react-router';
 import { useEffect } from 'react';
 import { useTranslation } from 'react-i18next';
-import { SessionEnded } from '../../pages/sign-in/sign-in-page.tsx';
 import { AlertMonitor } from '../../shared/announce/alert-monitor.tsx';
 import { Announcer } from '../../shared/announce/announcer.tsx';
 import { ConnectionBanner, useIsStale } from '../../shared/live/connection-dot.tsx';
 import { useFollowing } from '../../shared/live/use-live.ts';
+import { unsent } from '../../shared/offline/stored.ts';
 import { useTitle } from '../../shared/page/title.ts';
 import { api } from '../../shared/service/service.ts';
-import { useFactorMissing } from '../../shared/session/flags.ts';
-import { currentSession, expiryOf, keepSession, useSession, useUser } from '../../shared/session/session.ts';
+import { useFactorMissing, useSessionEnded } from '../../shared/session/flags.ts';
+import {
+  currentSession,
+  expiryOf,
+  homeOf,
+  keepSession,
+  useSession,
+  useUser,
+} from '../../shared/session/session.ts';
 import { Moment } from '../../shared/time/moment.tsx';
-import { useNow } from '../../shared/time/use-time.ts';
+import { useNow, useTime } from '../../shared/time/use-time.ts';
+import { useZone } from '../../shared/time/zone.ts';
 import { DroppedNotice } from '../../shared/url/dropped.tsx';
 import { Button } from '../../ui/button.tsx';
 import { classes } from '../../ui/classes.ts';
-import { FocusTip } from '../../ui/focus-tip.tsx';
 import { Icon } from '../../ui/icon.tsx';
+import { later } from '../../ui/load-code.ts';
 import { ShortcutSheet } from '../../ui/shortcut-sheet.tsx';
 import { useShortcuts } from '../../ui/shortcuts.tsx';
 import { createStored } from '../../ui/stored.ts';
+import { loadPageTexts } from '../locale/texts.ts';
 import { NewLogEntry } from './new-log-entry.tsx';
 import { pages, usePagesOfUser } from './pages.ts';
 import { TopBar } from './top-bar.tsx';
@@ -55,6 +64,7 @@ function SignedInShell() {
       </a>
       {!kiosk && <TopBar />}
       <ConnectionBanner />
+      {!kiosk && <Unsent />}
       <div className="flex min-h-0 grow flex-col sm:flex-row print:block">
         {!kiosk && <Navigation />}
         <main
@@ -74,21 +84,51 @@ function SignedInShell() {
       <AlertMonitor />
       <Announcer />
       <ShortcutSheet />
-      <SessionEnded />
-      <FocusTip />
+      <Ended />
+      <Tips />
     </div>
   );
 }
 
-/** On paper, what names the service, the user and the time of printing. */
+const useEndedDialog = later(async () => (await import('../../pages/sign-in/sign-in-page.tsx')).SessionEnded);
+
+/** The sign-in dialog over the page, once the session has ended. */
+function Ended() {
+  const SessionEnded = useEndedDialog(useSessionEnded());
+  return SessionEnded && <SessionEnded />;
+}
+
+const useFocusTip = later(async () => (await import('../../ui/focus-tip.tsx')).FocusTip);
+
+function Tips() {
+  const FocusTip = useFocusTip(true);
+  return FocusTip && <FocusTip />;
+}
+
+const useOutboxMonitor = later(async () => {
+  await loadPageTexts('mine');
+  return (await import('../../shared/offline/outbox-monitor.tsx')).OutboxMonitor;
+});
+
+/** What the user has written and not sent. It is loaded at once in the field, and if there is something. */
+function Unsent() {
+  const { id, role } = useUser();
+  const OutboxMonitor = useOutboxMonitor(homeOf(role) === '/mine' || (unsent.use()[id] ?? 0) > 0);
+  return OutboxMonitor && <OutboxMonitor />;
+}
+
+/** On paper, what names the service, the user, the time of printing and the time zone of all times. */
 function PrintHead() {
   const user = useUser();
   const now = useNow(60_000);
+  const zone = useZone();
+  const time = useTime();
   return (
-    <p className="hidden gap-x-3 border-b px-4 py-2 text-sm text-muted print:flex">
+    <p className="hidden gap-x-4 border-b px-4 py-2 text-sm text-muted print:flex">
       <span className="grow font-semibold">Gantry</span>
       <bdi>{`${user.firstName} ${user.lastName}`}</bdi>
       <Moment at={new Date(now)} />
+      <bdi dir="ltr">{`${zone} (${time.offset(new Date(now))})`}</bdi>
     </p>
   );
 }

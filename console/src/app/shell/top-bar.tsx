@@ -1,13 +1,14 @@
 import { Link, useNavigate } from '@tanstack/react-router';
 import { useState } from 'react';
 import { useTranslation } from 'react-i18next';
-import { signOut } from '../../pages/sign-in/sign-in-form.tsx';
 import { Bell } from '../../shared/announce/announcer.tsx';
 import { canNotify, setBrowserNotices, useBrowserNotices } from '../../shared/announce/browser-notices.ts';
 import { ConnectionDot } from '../../shared/live/connection-dot.tsx';
 import { type Language, languages, setLanguage } from '../../shared/locale/language.ts';
+import { signOut } from '../../shared/offline/sign-out.ts';
+import { unsent } from '../../shared/offline/stored.ts';
 import { useFactorMissing } from '../../shared/session/flags.ts';
-import { useUser } from '../../shared/session/session.ts';
+import { homeOf, useUser } from '../../shared/session/session.ts';
 import { Clock } from '../../shared/time/clock.tsx';
 import { Button } from '../../ui/button.tsx';
 import { Icon } from '../../ui/icon.tsx';
@@ -16,13 +17,15 @@ import { Menu } from '../../ui/menu.tsx';
 import { Key } from '../../ui/shortcut-sheet.tsx';
 import { useShortcuts } from '../../ui/shortcuts.tsx';
 import { setTheme, themes, useTheme } from '../../ui/theme.ts';
+import { loadPageTexts } from '../locale/texts.ts';
 
 /** The top bar: search, unseen announcements, clock, state of the connection, and user menu. */
 export function TopBar() {
+  const { role } = useUser();
   const isRefused = useFactorMissing();
   return (
     <header className="flex items-center gap-2 border-b bg-surface px-3 py-1.5 print:hidden">
-      <Link to="/" className="flex items-center gap-2 rounded-md pe-2 font-semibold">
+      <Link to={homeOf(role)} className="flex items-center gap-2 rounded-md pe-2 font-semibold">
         <img src="/icon.svg" alt="" className="size-6" />
         <span className="max-sm:sr-only">Gantry</span>
       </Link>
@@ -44,7 +47,11 @@ function UserMenu() {
   const theme = useTheme();
   const navigate = useNavigate();
   const notifies = useBrowserNotices();
-  return (
+  const count = unsent.use()[user.id] ?? 0;
+  const [isLeaving, setLeaving] = useState(false);
+  const SignOutDialog = useSignOutDialog(isLeaving);
+  const leave = () => (count > 0 ? setLeaving(true) : void signOut());
+  const menu = (
     <Menu
       trigger={
         <Button kind="quiet" icon="users" aria-label={t('user.menu')}>
@@ -84,11 +91,24 @@ function UserMenu() {
           icon: 'activity',
           onSelect: () => void navigate({ to: '/account/sessions' }),
         },
-        { label: t('user.signOut'), icon: 'signOut', onSelect: () => void signOut() },
+        { label: t('user.signOut'), icon: 'signOut', onSelect: leave },
       ]}
     />
   );
+  return (
+    <>
+      {menu}
+      {isLeaving && SignOutDialog && (
+        <SignOutDialog count={count} signOut={signOut} onClose={() => setLeaving(false)} />
+      )}
+    </>
+  );
 }
+
+const useSignOutDialog = later(async () => {
+  await loadPageTexts('mine');
+  return (await import('../../shared/offline/sign-out-dialog.tsx')).SignOutDialog;
+});
 
 const useSearchDialog = later(async () => (await import('../search/search-dialog.tsx')).SearchDialog);
 

@@ -54,6 +54,7 @@ interface Part {
     | 'users'
     | 'roles'
     | 'activity'
+    | 'audit'
     | 'webhooks'
     | 'alarms'
     | 'channels'
@@ -62,9 +63,11 @@ interface Part {
     | 'storage'
     | 'holds'
     | 'backups'
+    | 'map'
     | 'calendar'
     | 'agencies'
     | 'plans'
+    | 'cases'
     | 'settings'
     | 'system'
     | 'doctor';
@@ -76,6 +79,7 @@ export const parts: readonly Part[] = [
   { to: '/administration/users', name: 'users', icon: 'users', permission: 'manageUsers' },
   { to: '/administration/roles', name: 'roles', icon: 'key', permission: 'manageUsers' },
   { to: '/administration/activity', name: 'activity', icon: 'activity', permission: 'manageUsers' },
+  { to: '/administration/audit', name: 'audit', icon: 'search', permission: 'manageUsers' },
   { to: '/administration/webhooks', name: 'webhooks', icon: 'link', permission: 'systemSettings' },
   { to: '/administration/alarms', name: 'alarms', icon: 'alert', permission: 'systemSettings' },
   { to: '/administration/channels', name: 'channels', icon: 'send', permission: 'systemSettings' },
@@ -84,9 +88,11 @@ export const parts: readonly Part[] = [
   { to: '/administration/storage', name: 'storage', icon: 'storage', permission: 'systemSettings' },
   { to: '/administration/holds', name: 'holds', icon: 'hold', permission: 'systemSettings' },
   { to: '/administration/backups', name: 'backups', icon: 'backup', permission: 'systemSettings' },
+  { to: '/administration/map', name: 'map', icon: 'location', permission: 'systemSettings' },
   { to: '/administration/calendar', name: 'calendar', icon: 'calendar', permission: 'systemSettings' },
   { to: '/administration/agencies', name: 'agencies', icon: 'incident', permission: 'systemSettings' },
   { to: '/administration/plans', name: 'plans', icon: 'list', permission: 'systemSettings' },
+  { to: '/administration/cases', name: 'cases', icon: 'case', permission: 'systemSettings' },
   { to: '/administration/settings', name: 'settings', icon: 'time', permission: 'systemSettings' },
   { to: '/administration/system', name: 'system', icon: 'good', permission: 'systemSettings' },
   { to: '/administration/doctor', name: 'doctor', icon: 'doctor', permission: 'systemSettings' },

@@ -4,6 +4,7 @@ import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query';
 import { Link } from '@tanstack/react-router';
 import { useEffect, useRef, useState } from 'react';
 import { useTranslation } from 'react-i18next';
+import { OpenCase } from '../../shared/cases/open-case.tsx';
 import { Faster, isConflict } from '../../shared/conflict/faster.tsx';
 import { isKept, useImage } from '../../shared/events/use-image.ts';
 import { useNotices } from '../../shared/notices/notices.tsx';
@@ -75,6 +76,7 @@ export function HitPane({ hit, onDecided }: HitPaneProps) {
           <Link to="/events" search={{ event: hit.eventId }} className="text-accent underline">
             {t('event')}
           </Link>
+          {hit.state !== 'REJECTED' && <OpenCase about={{ hitId: hit.id }} />}
         </div>
         <ol aria-label={t('history')} className="flex flex-col gap-1">
           {detail?.history.map(({ at, by, action, code, outcome, note }) => (

@@ -3,7 +3,7 @@ import type { Hit, HitState } from '@gantry/contract/hits';
 import { permissionNames } from '@gantry/contract/permissions';
 import { useQuery } from '@tanstack/react-query';
 import { Link, useNavigate, useSearch } from '@tanstack/react-router';
-import { useEffect } from 'react';
+import { useEffect, useRef } from 'react';
 import { useTranslation } from 'react-i18next';
 import { NotAllowed } from '../../shared/page/page-failure.tsx';
 import { PageHeader } from '../../shared/page/page-header.tsx';
@@ -140,9 +140,15 @@ interface QueuedHitProps {
 
 function QueuedHit({ hit, isShown, onShow }: QueuedHitProps) {
   const { t } = useTranslation('hits');
+  const element = useRef<HTMLButtonElement>(null);
+  useEffect(() => {
+    if (isShown) element.current?.scrollIntoView({ block: 'nearest' });
+  }, [isShown]);
   return (
     <button
+      ref={element}
       type="button"
+      data-key={hit.id}
       onClick={onShow}
       aria-current={isShown ? 'true' : undefined}
       className={classes(

@@ -10,8 +10,12 @@ import { useSpeedText } from '../../shared/status/speed.ts';
 import { Icon } from '../../ui/icon.tsx';
 
 interface LocationsMapProps {
-  readonly search: string | undefined;
-  readonly road: string | undefined;
+  readonly filter: {
+    readonly search?: string;
+    readonly road?: string;
+    readonly fromKilometre?: number;
+    readonly toKilometre?: number;
+  };
   readonly selectedId: string | undefined;
   readonly onSelect: (id: string) => void;
 }
@@ -19,9 +23,10 @@ interface LocationsMapProps {
 const NONE: readonly Location[] = [];
 
 /** The map of the locations that match the search, with their traffic. */
-export function LocationsMap({ search, road, selectedId, onSelect }: LocationsMapProps) {
+export function LocationsMap({ filter, selectedId, onSelect }: LocationsMapProps) {
   const { t } = useTranslation(['locations', 'common']);
   const { data = NONE, error, refetch } = useAllLocations();
+  const { search, road, fromKilometre, toKilometre } = filter;
   const shown = useMemo(() => {
     // Matches the same locations as the service's search, which the list uses.
     const part = caseFold(search?.trim() ?? '');
@@ -29,9 +34,11 @@ export function LocationsMap({ search, road, selectedId, onSelect }: LocationsMa
     return data.filter(
       (each) =>
         (caseFold(each.name).includes(part) || caseFold(each.address).includes(part)) &&
-        (wanted === null || (each.road !== null && caseFold(each.road) === wanted)),
+        (wanted === null || (each.road !== null && caseFold(each.road) === wanted)) &&
+        (fromKilometre === undefined || (each.kilometre !== null && each.kilometre >= fromKilometre)) &&
+        (toKilometre === undefined || (each.kilometre !== null && each.kilometre <= toKilometre)),
     );
-  }, [data, search, road]);
+  }, [data, search, road, fromKilometre, toKilometre]);
   const points = useLocationPoints(shown);
   const selected = data.find(({ id }) => id === selectedId);
   const withoutPlace = shown.length - points.length;

@@ -3,8 +3,7 @@ import { Link, useNavigate, useSearch } from '@tanstack/react-router';
 import { useMemo } from 'react';
 import { useTranslation } from 'react-i18next';
 import type { Filter, FilterValues } from '../../shared/filters/filter.ts';
-import { roadLookUp } from '../../shared/places/look-ups.ts';
-import { PlacesPage } from '../../shared/places/places-page.tsx';
+import { corridorFilters, PlacesPage } from '../../shared/places/places-page.tsx';
 import { useLiveTraffic } from '../../shared/places/points.ts';
 import { api, service } from '../../shared/service/service.ts';
 import { useMay } from '../../shared/session/session.ts';
@@ -40,12 +39,7 @@ function Locations() {
   const filters = useMemo<readonly Filter[]>(
     () => [
       { kind: 'text', name: 'search', label: t('filters.search') },
-      {
-        kind: 'lookUp',
-        name: 'road',
-        label: t('fields.road'),
-        ...roadLookUp,
-      },
+      ...corridorFilters(t('fields.road'), t('filters.from'), t('filters.to')),
     ],
     [t],
   );
@@ -96,12 +90,7 @@ function Locations() {
         }}
         save={<ExportButton title={t('title')} {...{ columns: saved, pages, filters, values: input }} />}
         map={
-          <LocationsMap
-            search={input.search}
-            road={input.road}
-            selectedId={location}
-            onSelect={(id) => change({ location: id })}
-          />
+          <LocationsMap filter={input} selectedId={location} onSelect={(id) => change({ location: id })} />
         }
       />
       {create && mayManage && <LocationDialog onClose={() => change({ create: undefined })} />}

@@ -9,8 +9,9 @@ import { Failure } from '../../shared/service/failure.tsx';
 import { service } from '../../shared/service/service.ts';
 import { SensorStatusBadge, SeverityBadge, TrafficLevelBadge } from '../../shared/status/badges.tsx';
 import { useSpeedText } from '../../shared/status/speed.ts';
+import { startOfHour } from '../../shared/time/format.ts';
 import { Moment } from '../../shared/time/moment.tsx';
-import { useNow, useTime } from '../../shared/time/use-time.ts';
+import { useNow, useServiceTime, useTime } from '../../shared/time/use-time.ts';
 import { Panel } from '../../ui/panel.tsx';
 import { Skeleton } from '../../ui/skeleton.tsx';
 import { Sparkline } from '../../ui/sparkline.tsx';
@@ -57,7 +58,7 @@ function LastDay({ locationId }: { readonly locationId: string }) {
   const time = useTime();
   const now = useNow(60_000);
   // The range advances every hour. It ends at the next full hour, so that it includes the current one.
-  const hour = Math.floor(now / HOUR_MS) * HOUR_MS;
+  const hour = startOfHour(now, useServiceTime());
   const range = {
     startDate: new Date(hour - 23 * HOUR_MS).toISOString(),
     endDate: new Date(hour + HOUR_MS).toISOString(),

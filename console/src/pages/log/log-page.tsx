@@ -1,5 +1,6 @@
 import type { LogEntry } from '@gantry/contract/log';
 import { permissionNames } from '@gantry/contract/permissions';
+import type { Shift } from '@gantry/contract/shifts';
 import { logKinds, MAX_LOG_TEXT } from '@gantry/contract/values';
 import { useInfiniteQuery } from '@tanstack/react-query';
 import { useNavigate, useSearch } from '@tanstack/react-router';
@@ -15,14 +16,19 @@ import { readLogAgain } from '../../shared/log/read-again.ts';
 import { useNotices } from '../../shared/notices/notices.tsx';
 import { NotAllowed } from '../../shared/page/page-failure.tsx';
 import { PageHeader } from '../../shared/page/page-header.tsx';
+import { containing } from '../../shared/places/look-ups.ts';
 import { Failure } from '../../shared/service/failure.tsx';
 import { api, service } from '../../shared/service/service.ts';
 import { useMay } from '../../shared/session/session.ts';
+import { useTime } from '../../shared/time/use-time.ts';
 import { Button } from '../../ui/button.tsx';
 import { Empty, NoMatch } from '../../ui/empty.tsx';
 import { Field } from '../../ui/field.tsx';
 import { LinkButton } from '../../ui/links.tsx';
 import { Skeleton } from '../../ui/skeleton.tsx';
+
+/** The shifts among which the filter looks for one. */
+const LATEST_SHIFTS = 100;
 
 /** The log of the control room: a line for the next entry, and the entries, newest first. */
 export function LogPage() {
@@ -109,8 +115,11 @@ function None() {
 
 function useLogFilters(): readonly Filter[] {
   const { t } = useTranslation('log');
-  return useMemo<readonly Filter[]>(
-    () => [
+  const time = useTime();
+  return useMemo<readonly Filter[]>(() => {
+    const nameOf = ({ desk, startedAt }: Pick<Shift, 'desk' | 'startedAt'>) =>
+      `${desk}, ${time.dateTime(startedAt)}`;
+    return [
       { kind: 'text', name: 'search', label: t('fields.search') },
       {
         kind: 'choice',
@@ -120,10 +129,20 @@ function useLogFilters(): readonly Filter[] {
       },
       { kind: 'yesNo', name: 'current', label: t('fields.current'), yes: t('onlyCurrent'), no: t('all') },
       { kind: 'yesNo', name: 'valid', label: t('fields.valid'), yes: t('onlyValid'), no: t('all') },
+      {
+        kind: 'lookUp',
+        name: 'shiftId',
+        label: t('fields.shift'),
+        find: async (part) => {
+          const { shifts } = await api.shifts.getAll.query({ take: LATEST_SHIFTS });
+          const all = shifts.map((shift) => ({ value: shift.id, label: nameOf(shift) }));
+          return containing(all, part);
+        },
+        nameOf: async (id) => nameOf(await api.shifts.getById.query({ id })),
+      },
       ...dateFilters(t('fields.from'), t('fields.until')),
-    ],
-    [t],
-  );
+    ];
+  }, [t, time]);
 }
 
 /** A form whose text stands in the place of an entry, which stays as it is. */

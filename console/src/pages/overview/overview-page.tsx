@@ -21,11 +21,13 @@ import { useShortcuts } from '../../ui/shortcuts.tsx';
 import { Skeleton } from '../../ui/skeleton.tsx';
 import { AttentionPanel } from './attention-panel.tsx';
 import { Figures } from './figures.tsx';
+import { Instructions } from './instructions.tsx';
 import { NewestEvents } from './newest-events.tsx';
 import { incidentPath } from './paths.ts';
 import { PlacesPanel } from './places-panel.tsx';
 import { RowList } from './row-list.tsx';
 import { useHasIncidents } from './use-counts.ts';
+import { useNextWorks, WorksPanel } from './works-panel.tsx';
 
 /** The start page for the control room. `?kiosk=1` turns it into a wall display. */
 export function OverviewPage() {
@@ -58,10 +60,12 @@ export function OverviewPage() {
 function Content({ isWall }: { readonly isWall: boolean }) {
   const hasIncidents = useHasIncidents();
   const mayAlarms = useMay('manageIncidents');
+  const works = useNextWorks();
   return (
     <div className="flex min-h-0 grow flex-col gap-3 overflow-y-auto px-4 py-3">
       {!isWall && <NobodyTold />}
       <Figures />
+      <Instructions />
       <div
         className={classes(
           'grid gap-3',
@@ -69,17 +73,19 @@ function Content({ isWall }: { readonly isWall: boolean }) {
           isWall && 'lg:min-h-48 lg:grow lg:basis-0 lg:grid-rows-[minmax(0,1fr)]',
         )}
       >
-        <PlacesPanel className={isWall ? 'h-[50vh] lg:h-auto' : 'h-[50vh] min-h-80'} />
+        <PlacesPanel windows={works} className={isWall ? 'h-[50vh] lg:h-auto' : 'h-[50vh] min-h-80'} />
         {mayAlarms && <AttentionPanel className={isWall ? 'lg:min-h-0' : 'lg:h-[50vh] lg:min-h-80'} />}
       </div>
       <div
         className={classes(
-          'grid gap-3 lg:grid-cols-2',
+          'grid gap-3',
+          works.length > 0 ? 'lg:grid-cols-3' : 'lg:grid-cols-2',
           isWall && 'lg:h-[27vh] lg:shrink-0 lg:*:overflow-hidden',
         )}
       >
         <NewestEvents />
         {hasIncidents && <NewestIncidents />}
+        {works.length > 0 && <WorksPanel windows={works} />}
       </div>
     </div>
   );

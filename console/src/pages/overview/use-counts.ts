@@ -3,7 +3,8 @@ import { keepPreviousData, useQuery } from '@tanstack/react-query';
 import { isFeatureOff, useHasFeature } from '../../shared/service/features.ts';
 import { service } from '../../shared/service/service.ts';
 import { useMay } from '../../shared/session/session.ts';
-import { useNow } from '../../shared/time/use-time.ts';
+import { startOfHour } from '../../shared/time/format.ts';
+import { useNow, useServiceTime } from '../../shared/time/use-time.ts';
 
 /** The states of incidents that are neither resolved nor closed. */
 export const OPEN = ['OPEN', 'ACKNOWLEDGED', 'IN_PROGRESS'] as const;
@@ -54,7 +55,7 @@ export function useLastDay() {
   const may = useMay('viewReports') && hasFeature;
   const { isPending } = useCounts();
   const now = useNow(AGAIN_MS);
-  const since = new Date(Math.floor(now / HOUR_MS) * HOUR_MS - 23 * HOUR_MS);
+  const since = new Date(startOfHour(now, useServiceTime()) - 23 * HOUR_MS);
   const startDate = since.toISOString();
   const { data, error } = useQuery({
     ...service.reports.getAnalytics.queryOptions({ startDate, interval: 'hour', repeatPlates: false }),

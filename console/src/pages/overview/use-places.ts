@@ -95,6 +95,7 @@ export function usePlaces(enabled: boolean) {
   }, [isPending, locations, traffic, sensors, incidents, titleOf]);
   return {
     places,
+    isPending,
     error: failed[0]?.error ?? null,
     refetch: () => {
       for (const { refetch } of failed) void refetch();

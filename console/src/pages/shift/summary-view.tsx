@@ -4,6 +4,7 @@ import type { ReactNode } from 'react';
 import { useTranslation } from 'react-i18next';
 import { LogEntries } from '../../shared/log/log-entries.tsx';
 import { IncidentStatusBadge, SensorStatusBadge, SeverityBadge } from '../../shared/status/badges.tsx';
+import { FaultBadge } from '../../shared/status/fault-badge.tsx';
 import { useIncidentTitle } from '../../shared/status/incident-title.ts';
 import { Moment } from '../../shared/time/moment.tsx';
 import { Badge } from '../../ui/badge.tsx';
@@ -13,7 +14,7 @@ import { Panel } from '../../ui/panel.tsx';
 export function SummaryView({ summary }: { readonly summary: ShiftSummary }) {
   const { t } = useTranslation('shift');
   const titleOf = useIncidentTitle();
-  const { at, incidents, hits, alarms, sensors, instructions } = summary;
+  const { at, incidents, hits, alarms, sensors, instructions, works } = summary;
   return (
     <>
       <p className="text-sm text-muted">
@@ -76,9 +77,31 @@ export function SummaryView({ summary }: { readonly summary: ShiftSummary }) {
           ))}
         </ul>
       </Part>
+      {works && (
+        <Part title={t('parts.works')} total={works.total} shown={works.items.length}>
+          <ul>
+            {works.items.map(({ worksId, title, from, until, state, road, place }) => (
+              <Row
+                key={`${worksId} ${from.getTime()}`}
+                to={`/works/${worksId}`}
+                name={title}
+                at={from}
+                state={
+                  <>
+                    <span>
+                      {t(state === 'ACTIVE' ? 'inForce' : 'until')} <Moment at={until} />
+                    </span>
+                    {(place ?? road) !== null && <bdi>{place ?? road}</bdi>}
+                  </>
+                }
+              />
+            ))}
+          </ul>
+        </Part>
+      )}
       <Part title={t('parts.sensors')} total={sensors.total} shown={sensors.items.length}>
         <ul>
-          {sensors.items.map(({ id, name, status, since, place }) => (
+          {sensors.items.map(({ id, name, status, since, place, fault }) => (
             <Row
               key={id}
               to={`/sensors/${id}`}
@@ -87,9 +110,12 @@ export function SummaryView({ summary }: { readonly summary: ShiftSummary }) {
               state={
                 <>
                   <SensorStatusBadge status={status} />
+                  {fault && <FaultBadge state={fault.state} />}
+                  {fault?.ticket && <bdi>{fault.ticket}</bdi>}
                   {place !== null && <bdi>{place}</bdi>}
                 </>
               }
+              note={fault && <bdi>{fault.text}</bdi>}
             />
           ))}
         </ul>

@@ -1,11 +1,9 @@
-import { useMutation, useQuery } from '@tanstack/react-query';
-import { type FormEvent, type ReactNode, useState } from 'react';
+import { useQuery } from '@tanstack/react-query';
+import { type ReactNode, useState } from 'react';
 import { useTranslation } from 'react-i18next';
-import type { Language } from '../../shared/locale/language.ts';
-import { Failure } from '../../shared/service/failure.tsx';
-import { api, service } from '../../shared/service/service.ts';
+import { service } from '../../shared/service/service.ts';
 import { Button } from '../../ui/button.tsx';
-import { Field } from '../../ui/field.tsx';
+import { later } from '../../ui/load-code.ts';
 
 // Read before the router reads the URL, so that the token appears neither in the address bar nor in the history.
 const token = readToken();
@@ -15,6 +13,9 @@ function readToken(): string | null {
   if (given !== null) history.replaceState(history.state, '', location.pathname + location.search);
   return given;
 }
+
+const useAskForLink = later(async () => (await import('./password-forms.tsx')).AskForLink);
+const useSetPassword = later(async () => (await import('./password-forms.tsx')).SetPassword);
 
 interface PasswordResetProps {
   /** The form for signing in. */
@@ -26,8 +27,15 @@ export function PasswordReset({ children }: PasswordResetProps) {
   const { t } = useTranslation('session');
   const { data } = useQuery({ ...service.auth.getLoginMethods.queryOptions(), staleTime: 300_000 });
   const [step, setStep] = useState<'signIn' | 'ask' | 'set' | 'done'>(token === null ? 'signIn' : 'set');
-  if (step === 'set') return <SetPassword onDone={() => setStep('done')} onBack={() => setStep('ask')} />;
-  if (step === 'ask') return <AskForLink onBack={() => setStep('signIn')} />;
+  const AskForLink = useAskForLink(step === 'ask');
+  const SetPassword = useSetPassword(step === 'set');
+  if (step === 'set')
+    return (
+      SetPassword && (
+        <SetPassword token={token ?? ''} onDone={() => setStep('done')} onBack={() => setStep('ask')} />
+      )
+    );
+  if (step === 'ask') return AskForLink && <AskForLink onBack={() => setStep('signIn')} />;
   return (
     <>
       {step === 'done' && <p role="status">{t('reset.done')}</p>}
@@ -38,89 +46,5 @@ export function PasswordReset({ children }: PasswordResetProps) {
         </Button>
       )}
     </>
-  );
-}
-
-function AskForLink({ onBack }: { readonly onBack: () => void }) {
-  const { t, i18n } = useTranslation('session');
-  const ask = useMutation({
-    mutationFn: (email: string) =>
-      api.auth.requestPasswordReset.mutate({ email, language: i18n.language as Language }),
-  });
-  const submit = (event: FormEvent<HTMLFormElement>) => {
-    event.preventDefault();
-    ask.mutate(String(new FormData(event.currentTarget).get('email')));
-  };
-  return (
-    <form onSubmit={submit} className="flex flex-col gap-3">
-      <h2 className="font-semibold">{t('reset.title')}</h2>
-      {ask.isSuccess ? (
-        <p role="status">{t('reset.sent')}</p>
-      ) : (
-        <>
-          <p className="text-muted">{t('reset.ask')}</p>
-          <Field label={t('email')} name="email" type="email" autoComplete="username" autoFocus required />
-          {ask.error && <Failure error={ask.error} />}
-          <Button kind="primary" type="submit" disabled={ask.isPending}>
-            {t('reset.send')}
-          </Button>
-        </>
-      )}
-      <Button kind="quiet" onClick={onBack}>
-        {t('reset.back')}
-      </Button>
-    </form>
-  );
-}
-
-interface SetPasswordProps {
-  readonly onDone: () => void;
-  /** Asks for another link. */
-  readonly onBack: () => void;
-}
-
-function SetPassword({ onDone, onBack }: SetPasswordProps) {
-  const { t } = useTranslation('session');
-  const [differs, setDiffers] = useState(false);
-  const set = useMutation({
-    mutationFn: (newPassword: string) => api.auth.resetPassword.mutate({ token: token ?? '', newPassword }),
-    onSuccess: onDone,
-  });
-  const submit = (event: FormEvent<HTMLFormElement>) => {
-    event.preventDefault();
-    const entered = new FormData(event.currentTarget);
-    const isSame = entered.get('newPassword') === entered.get('repeated');
-    setDiffers(!isSame);
-    if (isSame) set.mutate(String(entered.get('newPassword')));
-  };
-  return (
-    <form onSubmit={submit} className="flex flex-col gap-3">
-      <h2 className="font-semibold">{t('reset.title')}</h2>
-      <Field
-        label={t('changePassword.new')}
-        name="newPassword"
-        type="password"
-        autoComplete="new-password"
-        autoFocus
-        required
-      />
-      <Field
-        label={t('changePassword.repeated')}
-        name="repeated"
-        type="password"
-        autoComplete="new-password"
-        error={differs ? t('changePassword.differs') : undefined}
-        required
-      />
-      {set.error && <Failure error={set.error} />}
-      <Button kind="primary" type="submit" disabled={set.isPending}>
-        {t('changePassword.change')}
-      </Button>
-      {set.error && (
-        <Button kind="quiet" onClick={onBack}>
-          {t('reset.forgot')}
-        </Button>
-      )}
-    </form>
   );
 }

@@ -4,11 +4,10 @@ import { SECOND_FACTOR_REQUIRED, WRONG_CODE } from '@gantry/contract/second-fact
 import { useMutation } from '@tanstack/react-query';
 import { type FormEvent, useState } from 'react';
 import { useTranslation } from 'react-i18next';
-import { keptInput } from '../../shared/form/kept.ts';
 import { Failure } from '../../shared/service/failure.tsx';
 import { api } from '../../shared/service/service.ts';
 import { CodeField } from '../../shared/session/code-field.tsx';
-import { currentSession, keepSession } from '../../shared/session/session.ts';
+import { keepSession } from '../../shared/session/session.ts';
 import { Button } from '../../ui/button.tsx';
 import { Field } from '../../ui/field.tsx';
 
@@ -98,12 +97,4 @@ function useSignIn(onSignedIn: (user: SessionUser) => void) {
       onSignedIn(session.user);
     },
   });
-}
-
-/** Signs out at the service, and in this browser even if the service cannot be reached. */
-export async function signOut(): Promise<void> {
-  const userId = currentSession()?.user.id;
-  await api.auth.logout.mutate().catch(() => undefined);
-  keepSession(null);
-  if (userId !== undefined) await keptInput.removeAllOf(userId);
 }

@@ -1,6 +1,6 @@
 import type { Alarm } from '@gantry/contract/alarms';
 import { useMutation } from '@tanstack/react-query';
-import { Link } from '@tanstack/react-router';
+import { Link, linkOptions } from '@tanstack/react-router';
 import { useTranslation } from 'react-i18next';
 import { Badge } from '../../ui/badge.tsx';
 import { Button } from '../../ui/button.tsx';
@@ -15,30 +15,23 @@ export function alarmName({ place, ruleName }: Alarm): string {
   return place ?? ruleName;
 }
 
+/** The page of what an alarm is about; null if it has none. */
+export function pageOfAlarm({ sensorId, incidentId, alertId }: Alarm) {
+  if (incidentId !== null) return linkOptions({ to: '/incidents/$incidentId', params: { incidentId } });
+  if (alertId !== null) return linkOptions({ to: '/watchlist', search: { alert: alertId } });
+  return sensorId === null ? null : linkOptions({ to: '/sensors/$sensorId', params: { sensorId } });
+}
+
 /** What an alarm is about, as a link to it if it has a page. */
 export function AlarmLink({ alarm }: { readonly alarm: Alarm }) {
-  const { sensorId, incidentId, alertId } = alarm;
+  const page = pageOfAlarm(alarm);
   const name = <bdi>{alarmName(alarm)}</bdi>;
-  const look = 'text-accent underline';
-  if (incidentId !== null)
-    return (
-      <Link to="/incidents/$incidentId" params={{ incidentId }} className={look}>
-        {name}
-      </Link>
-    );
-  if (alertId !== null)
-    return (
-      <Link to="/watchlist" search={{ alert: alertId }} className={look}>
-        {name}
-      </Link>
-    );
-  if (sensorId !== null)
-    return (
-      <Link to="/sensors/$sensorId" params={{ sensorId }} className={look}>
-        {name}
-      </Link>
-    );
-  return name;
+  if (page === null) return name;
+  return (
+    <Link {...page} className="text-accent underline">
+      {name}
+    </Link>
+  );
 }
 
 /** Whether an alarm is firing, who acknowledged it, or why nobody is told. */
@@ -75,19 +68,29 @@ export function readAlarmsAgain(): void {
   void queryClient.invalidateQueries({ queryKey: service.alarms.pathKey() });
 }
 
-/** Acknowledges an alarm that is firing and that nobody has acknowledged; nothing for others. */
-export function AcknowledgeAlarm({ alarm }: { readonly alarm: Alarm }) {
+/** Whether an alarm is firing and nobody has acknowledged it. */
+const isOpen = ({ state, acknowledgedAt }: Alarm): boolean => state === 'FIRING' && acknowledgedAt === null;
+
+/** Acknowledges alarms that are firing and that nobody has acknowledged; does nothing for others. */
+export function useAcknowledgeAlarm() {
   const { t } = useTranslation('alarms');
   const { say, sayFailure } = useNotices();
-  const name = alarmName(alarm);
   const { isPending, mutate } = useMutation({
-    mutationFn: () => api.alarms.acknowledge.mutate({ id: alarm.id }),
-    onSuccess: () => say(t('acknowledgedOne', { name })),
+    mutationFn: ({ id }: Alarm) => api.alarms.acknowledge.mutate({ id }),
+    onSuccess: (_, alarm) => say(t('acknowledgedOne', { name: alarmName(alarm) })),
     onError: sayFailure,
     // Also after a failure: the list shows who was faster.
     onSettled: readAlarmsAgain,
   });
-  if (alarm.state !== 'FIRING' || alarm.acknowledgedAt !== null) return null;
+  return { isPending, acknowledge: (alarm: Alarm) => isOpen(alarm) && !isPending && mutate(alarm) };
+}
+
+/** The button that acknowledges an alarm; nothing where there is nothing to acknowledge. */
+export function AcknowledgeAlarm({ alarm }: { readonly alarm: Alarm }) {
+  const { t } = useTranslation('alarms');
+  const { isPending, acknowledge } = useAcknowledgeAlarm();
+  const name = alarmName(alarm);
+  if (!isOpen(alarm)) return null;
   return (
     <Button
       kind="quiet"
@@ -95,7 +98,7 @@ export function AcknowledgeAlarm({ alarm }: { readonly alarm: Alarm }) {
       iconOnly
       disabled={isPending}
       aria-label={t('acknowledgeOne', { name })}
-      onClick={() => mutate()}
+      onClick={() => acknowledge(alarm)}
     />
   );
 }

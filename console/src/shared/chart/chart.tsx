@@ -8,8 +8,8 @@ import type { ChartOption, ECharts } from './echarts.ts';
 import { type Look, readLook } from './look.ts';
 import { TIP_CLASS } from './tooltip.ts';
 
-/** The size of a printed chart in CSS pixels, about half as wide as the paper, and the device pixels of each of them. */
-const PRINT = { width: 340, height: 240, pixelRatio: 2 };
+/** The size of a printed chart in CSS pixels, about as wide as the paper, and the device pixels of each of them. */
+const PRINT = { width: 680, height: 280, pixelRatio: 2 };
 
 interface ChartProps {
   /** What the chart shows, for screen readers. The figures are in the table of the card. */

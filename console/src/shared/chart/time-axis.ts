@@ -34,7 +34,11 @@ export function timeLabels(
     return isDayStart[at] ? `${minute(start)}\n${days[at]}` : minute(start);
   });
   if (!isWithinDays) return { labels, isLabelled: () => true };
-  // Only every third hour is labelled: a range that begins at another hour shows its first date at the next midnight.
-  const isHour = (at: number) => THIRD_HOURS.test(minute(starts[at] ?? first));
+  // Only every third hour is labelled, and a day that begins at 01:00: a range that begins at another hour shows its first date at
+  // the next midnight.
+  const isHour = (at: number) => {
+    const start = starts[at] ?? first;
+    return THIRD_HOURS.test(minute(start)) || date(new Date(start.getTime() - 1)) !== days[at];
+  };
   return { labels, isLabelled: (at) => (withHours ? isHour(at) : (isDayStart[at] ?? false)) };
 }

@@ -5,7 +5,7 @@ import { useTranslation } from 'react-i18next';
 import type { Option } from '../../ui/select.tsx';
 
 /** The violations that have a translation. Devices may send other codes. */
-const violations = [
+export const violations = [
   'SPEEDING',
   'RED_LIGHT',
   'WRONG_WAY',

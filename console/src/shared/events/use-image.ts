@@ -28,7 +28,7 @@ export function useImage(reference: string) {
     setAddress(made);
     return () => URL.revokeObjectURL(made);
   }, [data]);
-  return { address, error, refetch: () => void refetch() };
+  return { address, blob: data, error, refetch: () => void refetch() };
 }
 
 /** Prefetches an event and its first stored image. */

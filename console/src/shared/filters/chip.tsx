@@ -27,7 +27,7 @@ export function Chip({ filter, value, onRemove }: ChipProps) {
           type="button"
           aria-label={t('filters.remove', { name: filter.label })}
           onClick={onRemove}
-          className="grid size-7 place-items-center rounded-md hover:bg-hover pointer-coarse:size-11"
+          className="grid size-7 place-items-center rounded-md hover:bg-hover print:hidden pointer-coarse:size-11"
         >
           <Icon name="close" size={14} />
         </button>

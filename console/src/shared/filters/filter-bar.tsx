@@ -4,6 +4,7 @@ import type { ReactNode } from 'react';
 import { useTranslation } from 'react-i18next';
 import { useAnchored } from '../../ui/anchored.ts';
 import { Button } from '../../ui/button.tsx';
+import { classes } from '../../ui/classes.ts';
 import { Popover } from '../../ui/popover.tsx';
 import { useShortcuts } from '../../ui/shortcuts.tsx';
 import { CopyButton } from '../notices/copy-button.tsx';
@@ -65,7 +66,12 @@ export function FilterBar({ page, filters, values, onChange, children }: FilterB
     { keys: 'Escape', label: t('filters.clear'), scope: 'page', run: clear },
   ]);
   return (
-    <div className="flex shrink-0 flex-wrap items-center gap-2 border-b px-4 py-2">
+    <div
+      className={classes(
+        'flex shrink-0 flex-wrap items-center gap-2 border-b px-4 py-2',
+        set.length === 0 && 'print:hidden',
+      )}
+    >
       <Popover
         trigger={<Button icon="filter">{t('filters.filter')}</Button>}
         anchored={form}

@@ -15,13 +15,24 @@ interface FormDialogProps {
   readonly children: ReactNode;
   /** The label of the submit button; default: Save. */
   readonly action?: string | undefined;
+  /** Whether what is sent is still being prepared. */
+  readonly isBusy?: boolean;
   readonly width?: ComponentProps<typeof Dialog>['width'];
   /** Shown instead of the default message of the failure. */
   readonly failure?: ReactNode;
 }
 
 /** A form in a dialog, with the failure and the buttons to cancel and to submit below the fields. */
-export function FormDialog({ title, form, onClose, children, action, width, failure }: FormDialogProps) {
+export function FormDialog({
+  title,
+  form,
+  onClose,
+  children,
+  action,
+  isBusy = false,
+  width,
+  failure,
+}: FormDialogProps) {
   const { t } = useTranslation('common');
   const isOvertaken = form.failure instanceof ChangedMeanwhile;
   const failed =
@@ -33,7 +44,7 @@ export function FormDialog({ title, form, onClose, children, action, width, fail
         {failure || failed}
         <div className="flex flex-wrap justify-end gap-2">
           <Button onClick={onClose}>{t('dialog.cancel')}</Button>
-          <Button kind="primary" type="submit" disabled={form.isSaving}>
+          <Button kind="primary" type="submit" disabled={form.isSaving || isBusy}>
             {isOvertaken ? t('faster.saveStill') : (action ?? t('dialog.save'))}
           </Button>
         </div>

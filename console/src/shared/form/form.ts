@@ -70,7 +70,8 @@ export function useForm<Input, Result>({ keep, read, save, onSuccess }: FormOpti
   }
   const focusWrong = useRef(() => {});
   focusWrong.current = () => {
-    const wrong = new Set(issues.map(({ path }) => path));
+    // An issue of the whole input has an empty path. It is not one of a field without a name.
+    const wrong = new Set(issues.map(({ path }) => path).filter((path) => path !== ''));
     const first = [...(form?.elements ?? [])].find((field) => wrong.has(field.getAttribute('name') ?? ''));
     if (!(first instanceof HTMLElement)) return;
     // Screen readers announce the error of a field when it receives the focus, not if it has the focus already.

@@ -1,4 +1,5 @@
 import { DAY_MS, HOUR_MS } from '@gantry/contract/durations';
+import { withStore } from '../../ui/database.ts';
 import { currentSession } from '../session/session.ts';
 
 /** What was entered into a form: its values by the names of its fields, and the ids of its images. */
@@ -207,24 +208,7 @@ function idOf(blob: Blob): string {
   return id;
 }
 
-async function withFiles(mode: IDBTransactionMode, run: (store: IDBObjectStore) => void): Promise<void> {
-  const database = await new Promise<IDBDatabase>((resolve, reject) => {
-    const request = indexedDB.open('gantry', 1);
-    request.onupgradeneeded = () => request.result.createObjectStore('kept-files');
-    request.onsuccess = () => resolve(request.result);
-    request.onerror = () => reject(request.error);
-  });
-  try {
-    await new Promise<void>((resolve, reject) => {
-      const transaction = database.transaction('kept-files', mode);
-      transaction.oncomplete = () => resolve();
-      transaction.onerror = () => reject(transaction.error);
-      transaction.onabort = () => reject(transaction.error);
-      run(transaction.objectStore('kept-files'));
-    });
-  } finally {
-    database.close();
-  }
-}
+const withFiles = (mode: IDBTransactionMode, run: (store: IDBObjectStore) => void): Promise<void> =>
+  withStore({ database: 'gantry', store: 'kept-files' }, mode, run);
 
 export const keptInput = new KeptInput();

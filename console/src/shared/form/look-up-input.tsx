@@ -16,10 +16,12 @@ export interface LookUpProps {
 interface LookUpInputProps extends LookUpProps {
   /** The text of the plain field that this component replaces; null if that never had focus. */
   readonly typed: string | null;
+  /** Whether that has the focus. */
+  readonly hasFocus: boolean;
 }
 
 /** The autocomplete of `LookUp`, which loads it on demand. */
-export function LookUpInput({ label, find, onChoose, chosen = '', typed }: LookUpInputProps) {
+export function LookUpInput({ label, find, onChoose, chosen = '', typed, hasFocus }: LookUpInputProps) {
   const { t } = useTranslation('common');
   const id = useId();
   const [text, setText] = useState(typed ?? chosen);
@@ -46,11 +48,11 @@ export function LookUpInput({ label, find, onChoose, chosen = '', typed }: LookU
         itemToStringValue={(option: Option) => option.label}
         filter={null}
         openOnInputClick
-        defaultOpen={typed !== null}
+        defaultOpen={hasFocus}
       >
         <Autocomplete.Input
           id={id}
-          autoFocus={typed !== null}
+          autoFocus={hasFocus}
           onFocus={({ currentTarget }) => text === chosen && currentTarget.select()}
           placeholder={t('filters.lookUp')}
           className="min-h-8 rounded-md border border-line-strong bg-raised px-2 pointer-coarse:min-h-11"

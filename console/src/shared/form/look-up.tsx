@@ -14,14 +14,20 @@ export function LookUp(props: LookUpProps) {
   const { t } = useTranslation('common');
   const { label, chosen = '' } = props;
   const [typed, setTyped] = useState<string | null>(null);
+  // The user may be in another field by the time it is loaded.
+  const [hasFocus, setHasFocus] = useState(false);
   const LookUpInput = useLookUpInput(typed !== null);
-  if (LookUpInput) return <LookUpInput {...props} typed={typed} />;
+  if (LookUpInput) return <LookUpInput {...props} typed={typed} hasFocus={hasFocus} />;
   return (
     <Field
       label={label}
       placeholder={t('filters.lookUp')}
       value={typed ?? chosen}
-      onFocus={() => setTyped(typed ?? chosen)}
+      onFocus={() => {
+        setTyped(typed ?? chosen);
+        setHasFocus(true);
+      }}
+      onBlur={() => setHasFocus(false)}
       onChange={(event) => setTyped(event.target.value)}
     />
   );

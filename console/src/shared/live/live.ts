@@ -4,6 +4,7 @@ import { currentConnection, markBroken, setConnection } from '../service/connect
 import { isFeatureOff } from '../service/features.ts';
 import { noticeRefusal, queryClient } from '../service/queries.ts';
 import { api, service } from '../service/service.ts';
+import { currentSession } from '../session/session.ts';
 
 // A browser opens at most six connections to a host, and a stream occupies one of them. So only one tab of a browser,
 // the one that holds a lock, opens the stream, and it forwards the messages to the others. Without the Web Locks API
@@ -96,13 +97,15 @@ async function lead(share: (shared: Shared) => void, position: Position, signal:
   while (!signal.aborted) {
     await new Promise<void>((resolve) => {
       const { lastEventId } = position;
+      const token = currentSession()?.token;
       const subscription = api.live.onAny.subscribe(lastEventId === undefined ? {} : { lastEventId }, {
         onData: ({ id, data }) => share({ message: data, id }),
         onConnectionStateChange: ({ state, error }) => {
           if (state === 'connecting' && error) share({ broken: Date.now() });
         },
         onError: (error) => {
-          noticeRefusal(error);
+          // Within the stream, whose answer was not refused.
+          if (token !== undefined) noticeRefusal(error, token);
           // FORBIDDEN does not mean a broken connection: a second factor has to be set up, or the feature is off.
           if (!(error instanceof GantryError && error.code === 'FORBIDDEN')) share({ broken: Date.now() });
           else if (isFeatureOff(error, 'realtime'))

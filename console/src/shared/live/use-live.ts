@@ -26,6 +26,9 @@ const changed: Readonly<Partial<Record<AnyMessage['type'], readonly QueryKey[]>>
   hits: [service.hits.pathKey()],
   alarms: [service.alarms.pathKey()],
   log: [service.log.pathKey(), service.shifts.pathKey()],
+  works: [service.works.pathKey()],
+  faults: [service.faults.pathKey(), service.sensors.pathKey()],
+  cases: [service.cases.pathKey()],
 };
 
 /**
@@ -40,6 +43,9 @@ const followed: readonly QueryKey[] = [
   service.alarms.pathKey(),
   service.log.pathKey(),
   service.shifts.pathKey(),
+  service.works.pathKey(),
+  service.faults.pathKey(),
+  service.cases.pathKey(),
   service.events.getRecent.pathKey(),
 ];
 

@@ -5,7 +5,9 @@ import { useTranslation } from 'react-i18next';
 import { Button } from '../../ui/button.tsx';
 import { Field } from '../../ui/field.tsx';
 import { ChoiceField } from '../../ui/select.tsx';
+import { FormDateField } from '../form/date-field.tsx';
 import { useForm } from '../form/form.ts';
+import { KeptState } from '../form/use-kept.tsx';
 import { useNotices } from '../notices/notices.tsx';
 import { Failure } from '../service/failure.tsx';
 import { api } from '../service/service.ts';
@@ -36,6 +38,7 @@ export function LogComposer({ isFocused = false, onAdded }: LogComposerProps) {
   const { say } = useNotices();
   const attempt = useRef<Attempt | null>(null);
   const [refs, setRefs] = useState<readonly FoundRef[]>([]);
+  const [added, setAdded] = useState(0);
   const line = useRef<HTMLInputElement>(null);
   const found = useRefs(line, (ref) => setRefs((all) => [...all, ref]));
   const form = useForm({
@@ -64,6 +67,7 @@ export function LogComposer({ isFocused = false, onAdded }: LogComposerProps) {
     onSuccess(entry) {
       attempt.current = null;
       setRefs([]);
+      setAdded((n) => n + 1);
       found.close();
       line.current?.form?.reset();
       line.current?.focus();
@@ -91,7 +95,9 @@ export function LogComposer({ isFocused = false, onAdded }: LogComposerProps) {
           />
           <RefList {...found} />
         </div>
-        <Kind errorOf={errorOf} />
+        {/* Begins anew with each entry: the reset of a form leaves alone what is a state of React. */}
+        <Kind key={added} errorOf={errorOf} />
+        <KeptState name="kept.refs" value={refs} onRestore={setRefs} />
         <Button kind="primary" type="submit" icon="add" disabled={form.isSaving}>
           {t('add')}
         </Button>
@@ -119,13 +125,12 @@ function Kind({ errorOf }: { readonly errorOf: (path: string) => string | undefi
         options={logKinds.map((value) => ({ value, label: t(`kinds.${value}`) }))}
       />
       {kind === 'INSTRUCTION' && (
-        <Field
+        <FormDateField
           label={t('fields.validUntil')}
           name="validUntil"
-          dir="ltr"
-          placeholder="2026-01-31T18:00"
+          withTime
           error={errorOf('validUntil')}
-          className="w-44"
+          className="w-52"
         />
       )}
       {kind === 'CALL' && (

@@ -4,7 +4,16 @@ import { type RefObject, useEffect, useMemo, useRef, useState } from 'react';
 import { useTranslation } from 'react-i18next';
 import { placeLabels } from './dot-labels.ts';
 import { loadOutlines, type Outlines } from './outlines.ts';
-import { type Bounds, boundsOf, type MapPoint, type MapProps, rankColors } from './point.ts';
+import {
+  type Bounds,
+  boundsOf,
+  type MapPoint,
+  type MapProps,
+  type MapWorks,
+  middleOf,
+  rankColors,
+} from './point.ts';
+import { TRIANGLE } from './point-list.tsx';
 
 /** The sizes in the drawing, in SVG units: CSS pixels, or more where the type of the page is larger. */
 const MARGIN = 40;
@@ -14,7 +23,7 @@ const TEXT = 12;
 const NOTE = 20;
 
 /** Dots over outlines, for browsers without WebGL. Keyboard users use the list next to it. */
-export function DotMap({ label, points, selectedId, onSelect }: MapProps) {
+export function DotMap({ label, points, works, selectedId, onSelect }: MapProps) {
   const { t } = useTranslation('map');
   const { data: outlines } = useQuery({
     queryKey: ['outlines'],
@@ -24,7 +33,10 @@ export function DotMap({ label, points, selectedId, onSelect }: MapProps) {
   });
   const box = useRef<HTMLDivElement>(null);
   const size = useSize(box);
-  const project = useMemo(() => projectionOf(boundsOf(points) ?? [-170, -58, 170, 75], size), [points, size]);
+  const project = useMemo(
+    () => projectionOf(boundsOf(points, works) ?? [-170, -58, 170, 75], size),
+    [points, works, size],
+  );
   const lines = useMemo(() => outlines && pathOf(outlines, project, size), [outlines, project, size]);
   const labels = useMemo(() => {
     const order = (point: MapPoint) => (point.id === selectedId ? -1 : rankColors.length - point.look.rank);
@@ -45,6 +57,14 @@ export function DotMap({ label, points, selectedId, onSelect }: MapProps) {
         className="absolute size-full"
       >
         {lines && <path d={lines} fill="none" className="stroke-line-strong" strokeWidth={1.5} />}
+        {works?.map((each) => (
+          <WorksDrawing
+            key={each.id}
+            {...{ project, onSelect }}
+            works={each}
+            isSelected={each.id === selectedId}
+          />
+        ))}
         {points
           .toSorted((one, other) => one.look.rank - other.look.rank)
           .map(({ id, label: name, longitude, latitude, look }) => {
@@ -93,6 +113,56 @@ export function DotMap({ label, points, selectedId, onSelect }: MapProps) {
         {t('simple')} · Natural Earth
       </p>
     </div>
+  );
+}
+
+interface WorksDrawingProps {
+  readonly works: MapWorks;
+  readonly project: Projection;
+  readonly isSelected: boolean;
+  readonly onSelect: (id: string) => void;
+}
+
+/** The line of works, dashed until they are in force, and their triangle. */
+function WorksDrawing({ works, project, isSelected, onSelect }: WorksDrawingProps) {
+  const { id, label, text, isInForce, positions } = works;
+  const line = positions.map((position) => project([...position]).join(',')).join('L');
+  const [x, y] = project([...middleOf(works)]);
+  return (
+    // biome-ignore lint/a11y/noStaticElementInteractions: keyboard users use the list next to the map
+    <g onClick={() => onSelect(id)} className="cursor-pointer" data-works>
+      <title>{`${label} · ${text}`}</title>
+      {positions.length > 1 && (
+        <>
+          <path
+            d={`M${line}`}
+            fill="none"
+            className={isSelected ? 'stroke-accent' : 'stroke-raised'}
+            strokeWidth={isSelected ? 12 : 9}
+            strokeLinecap="round"
+          />
+          <path
+            d={`M${line}`}
+            fill="none"
+            className="stroke-high"
+            strokeWidth={5}
+            strokeDasharray={isInForce ? undefined : '6 5'}
+          />
+        </>
+      )}
+      <path
+        d={TRIANGLE}
+        transform={`translate(${x} ${y - RADIUS - 2}) scale(1.4)`}
+        className={isSelected ? 'stroke-accent' : 'stroke-raised'}
+        strokeWidth={5}
+      />
+      <path
+        d={TRIANGLE}
+        transform={`translate(${x} ${y - RADIUS - 2}) scale(1.4)`}
+        className={isInForce ? 'fill-high stroke-high' : 'fill-raised stroke-high'}
+        strokeWidth={1.5}
+      />
+    </g>
   );
 }
 

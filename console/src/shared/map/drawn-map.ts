@@ -9,9 +9,24 @@ import 'maplibre-gl/dist/maplibre-gl.css';
 import './map.css';
 import workerUrl from 'maplibre-gl/dist/maplibre-gl-worker.mjs?worker&url';
 import { copyForPrint } from '../../ui/print-copy.ts';
-import { baseLayers, DOTS, GROUPS, LABELS, LAND, LINES, POINTS, pointLayers } from './layers.ts';
+import { tokenColor } from '../../ui/token-color.ts';
+import {
+  baseLayers,
+  DOTS,
+  GROUPS,
+  LAND,
+  LINES,
+  LOWEST,
+  POINTS,
+  pointLayers,
+  WORKS,
+  WORKS_LINES,
+  WORKS_MARKS,
+  worksLineLayers,
+  worksMarkLayer,
+} from './layers.ts';
 import { loadOutlines } from './outlines.ts';
-import type { Bounds, MapPoint } from './point.ts';
+import { type Bounds, type MapPoint, type MapWorks, middleOf } from './point.ts';
 import { loadStreets, STREETS, type Streets } from './streets.ts';
 
 setWorkerUrl(workerUrl);
@@ -31,11 +46,12 @@ interface MapOptions {
   readonly container: HTMLElement;
   readonly label: string;
   readonly language: string;
+  /** Called with the id of a point or of works. */
   readonly onPoint: (id: string) => void;
   /** @param group null once the map moves, because the position of the group is then out of date */
   readonly onGroup: (group: Group | null) => void;
   /** Called when the streets have been added, which need a different attribution. */
-  readonly onStreets: () => void;
+  readonly onStreets: (attribution: string) => void;
 }
 
 /** Maximum zoom level when the map is fitted to points. */
@@ -57,6 +73,7 @@ export class DrawnMap {
   #streets: Streets | null = null;
   #selected: string | null = null;
   #points: readonly MapPoint[] = [];
+  #works: readonly MapWorks[] = [];
   #isRemoved = false;
 
   /** @throws Error if the browser cannot draw the map */
@@ -69,7 +86,10 @@ export class DrawnMap {
     // If a part of the base map cannot be loaded, the points are still shown.
     map.on('error', ignore);
     // Data set while the source still loads its initial, empty data may be lost, so it is set again after that.
-    map.once('load', () => this.#source()?.setData(featuresOf(this.#points)));
+    map.once('load', () => {
+      this.#source()?.setData(featuresOf(this.#points));
+      this.#worksSource()?.setData(featuresOfWorks(this.#works));
+    });
     // For screenshots and tests: from now on everything requested so far is drawn.
     map.once('idle', () => {
       container.dataset.drawn = 'true';
@@ -96,15 +116,21 @@ export class DrawnMap {
     });
   }
 
+  setWorks(works: readonly MapWorks[]): void {
+    this.#works = works;
+    this.#whenReady(() => {
+      if (this.#works === works) this.#worksSource()?.setData(featuresOfWorks(works));
+    });
+  }
+
   select(id: string | null): void {
     this.#whenReady(() => {
       if (this.#selected !== null) this.#mark(this.#selected, false);
       this.#selected = id;
       if (id === null) return;
       this.#mark(id, true);
-      const point = this.#points.find((each) => each.id === id);
-      if (point && !this.#map.getBounds().contains([point.longitude, point.latitude]))
-        this.#map.easeTo({ center: [point.longitude, point.latitude] });
+      const center = this.#positionOf(id);
+      if (center && !this.#map.getBounds().contains(center)) this.#map.easeTo({ center });
     });
   }
 
@@ -143,19 +169,30 @@ export class DrawnMap {
     return this.#map.getSource<GeoJSONSource>(POINTS);
   }
 
+  #worksSource(): GeoJSONSource | undefined {
+    return this.#map.getSource<GeoJSONSource>(WORKS);
+  }
+
+  #positionOf(id: string): [number, number] | null {
+    const point = this.#points.find((each) => each.id === id);
+    if (point) return [point.longitude, point.latitude];
+    const works = this.#works.find((each) => each.id === id);
+    return works ? [...middleOf(works)] : null;
+  }
+
   #whenReady(work: () => void): void {
     void this.#ready.then(() => !this.#isRemoved && work());
   }
 
   #mark(id: string, is: boolean): void {
-    this.#map.setFeatureState({ source: POINTS, id }, { selected: is });
+    for (const source of [POINTS, WORKS]) this.#map.setFeatureState({ source, id }, { selected: is });
   }
 
   #layers(): LayerSpecification[] {
     return [
       ...(this.#streets?.layers(this.#isDark, this.#options.language) ?? []),
       ...baseLayers(),
-      ...pointLayers(),
+      ...overlays(),
     ];
   }
 
@@ -163,18 +200,24 @@ export class DrawnMap {
     this.#streets = loaded;
     this.#map.addSource(STREETS, loaded.source);
     for (const layer of loaded.layers(this.#isDark, this.#options.language))
-      this.#map.addLayer(layer, LABELS);
-    this.#options.onStreets();
+      this.#map.addLayer(layer, LOWEST);
+    this.#options.onStreets(loaded.attribution);
   }
 
-  /** Listens to clicks on points and groups. */
+  /** Listens to clicks on points, groups and works. What is drawn above the rest gets the click. */
   #listen(): void {
     const map = this.#map;
-    map.on('click', DOTS, ({ features }) => {
-      const id = features?.[0]?.properties.id as unknown;
-      if (typeof id === 'string') this.#options.onPoint(id);
-    });
-    map.on('click', GROUPS, async ({ features }) => {
+    for (const layer of [WORKS_MARKS, DOTS, ...WORKS_LINES])
+      map.on('click', layer, (click) => {
+        const id = click.features?.[0]?.properties.id as unknown;
+        if (typeof id !== 'string' || click.defaultPrevented) return;
+        click.preventDefault();
+        this.#options.onPoint(id);
+      });
+    map.on('click', GROUPS, async (click) => {
+      const { features } = click;
+      if (click.defaultPrevented) return;
+      click.preventDefault();
       const group = features?.[0];
       const points = this.#source();
       if (group?.geometry.type !== 'Point' || !points) return;
@@ -189,7 +232,7 @@ export class DrawnMap {
       this.#options.onGroup({ size, ids, x, y, approach });
     });
     map.on('movestart', () => this.#options.onGroup(null));
-    for (const layer of [DOTS, GROUPS]) {
+    for (const layer of [DOTS, GROUPS, WORKS_MARKS, ...WORKS_LINES]) {
       map.on('mouseenter', layer, () => map.getCanvas().style.setProperty('cursor', 'pointer'));
       map.on('mouseleave', layer, () => map.getCanvas().style.removeProperty('cursor'));
     }
@@ -216,8 +259,9 @@ function emptyMap(container: HTMLElement, label: string): MapLibre {
           maxzoom: MAX_ZOOM + 1,
           clusterProperties: { rank: ['max', ['get', 'rank']] },
         },
+        [WORKS]: { type: 'geojson', data: nothing, promoteId: 'id' },
       },
-      layers: [...baseLayers(), ...pointLayers()],
+      layers: [...baseLayers(), ...overlays()],
     },
     bounds: [-170, -58, 170, 75],
     maxZoom: MAX_ZOOM,
@@ -244,6 +288,25 @@ function featuresOf(points: readonly MapPoint[]) {
   };
 }
 
+/** The layers above the base map. */
+const overlays = (): LayerSpecification[] => [...worksLineLayers(), ...pointLayers(), worksMarkLayer()];
+
+function featuresOfWorks(works: readonly MapWorks[]) {
+  return {
+    type: 'FeatureCollection' as const,
+    features: works.flatMap((each) => {
+      const { id, isInForce, positions } = each;
+      const common = { type: 'Feature' as const, properties: { id, isInForce } };
+      const mark = { type: 'Point' as const, coordinates: [...middleOf(each)] };
+      const line = { type: 'LineString' as const, coordinates: positions.map((position) => [...position]) };
+      return [
+        ...(positions.length > 1 ? [{ ...common, geometry: line }] : []),
+        { ...common, geometry: mark },
+      ];
+    }),
+  };
+}
+
 function ignore(): void {}
 
 /**
@@ -263,6 +326,9 @@ function makePrintable(map: MapLibre): () => void {
       copy.width = drawing.width;
       copy.height = drawing.height;
       copy.getContext('2d')?.drawImage(drawing, 0, 0);
+      // On paper, a dark map is turned into a light one that keeps its hues.
+      if (tokenColor('text') !== tokenColor('text', 'light'))
+        copy.style.filter = 'invert(1) hue-rotate(180deg)';
       return copy;
     },
   });

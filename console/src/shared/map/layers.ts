@@ -1,4 +1,4 @@
-import type { ExpressionSpecification, LayerSpecification } from 'maplibre-gl';
+import type { ExpressionSpecification, FilterSpecification, LayerSpecification } from 'maplibre-gl';
 import { type ColorToken, tokenColor } from '../../ui/token-color.ts';
 import { rankColors } from './point.ts';
 
@@ -6,12 +6,15 @@ import { rankColors } from './point.ts';
 export const LAND = 'land';
 export const LINES = 'lines';
 export const POINTS = 'points';
+export const WORKS = 'works';
 
 /** Ids of the layers that react to the pointer. */
 export const DOTS = 'point-dots';
 export const GROUPS = 'point-groups';
-/** Id of the lowest layer of the points. */
-export const LABELS = 'point-labels';
+export const WORKS_LINES = ['works-in-force', 'works-to-come'] as const;
+export const WORKS_MARKS = 'works-marks';
+/** Id of the lowest layer above the base map. */
+export const LOWEST = 'works-edges';
 
 /** The style has no URL for glyphs, so text is drawn with local fonts. */
 const FONT = ['system-ui', 'sans-serif'];
@@ -37,6 +40,64 @@ export function baseLayers(color: Colors = tokenColor): LayerSpecification[] {
   ];
 }
 
+/** The lines of works, which are below the points: solid while the works are in force, dashed before. */
+export function worksLineLayers(color: Colors = tokenColor): LayerSpecification[] {
+  const layout = { 'line-cap': 'round', 'line-join': 'round' } as const;
+  const isSelected: ExpressionSpecification = ['boolean', ['feature-state', 'selected'], false];
+  const isLine: ExpressionSpecification = ['==', ['geometry-type'], 'LineString'];
+  const line = { type: 'line', source: WORKS } as const;
+  return [
+    {
+      ...line,
+      id: LOWEST,
+      filter: isLine,
+      layout,
+      paint: {
+        'line-color': ['case', isSelected, color('accent'), color('raised')],
+        'line-width': ['case', isSelected, 13, 9],
+      },
+    },
+    {
+      ...line,
+      id: WORKS_LINES[0],
+      filter: ['all', isLine, ['get', 'isInForce']],
+      layout,
+      paint: { 'line-color': color('high'), 'line-width': 6 },
+    },
+    {
+      ...line,
+      id: WORKS_LINES[1],
+      filter: ['all', isLine, ['!', ['get', 'isInForce']]],
+      layout: { 'line-join': 'round' },
+      paint: { 'line-color': color('high'), 'line-width': 6, 'line-dasharray': [1, 0.75] },
+    },
+  ];
+}
+
+/** The marks of works: triangles above their positions, so that they cover no point there. */
+export function worksMarkLayer(color: Colors = tokenColor): LayerSpecification {
+  const isSelected: ExpressionSpecification = ['boolean', ['feature-state', 'selected'], false];
+  return {
+    id: WORKS_MARKS,
+    type: 'symbol',
+    source: WORKS,
+    filter: ['==', ['geometry-type'], 'Point'],
+    layout: {
+      'text-field': ['case', ['get', 'isInForce'], '▲', '△'],
+      'text-font': ['system-ui', 'bold'],
+      'text-size': 22,
+      'text-anchor': 'bottom',
+      'text-offset': [0, -0.45],
+      'text-allow-overlap': true,
+    },
+    paint: {
+      'text-color': color('high'),
+      'text-halo-color': ['case', isSelected, color('accent'), color('raised')],
+      'text-halo-width': 2,
+    },
+  };
+}
+
 /** The layers of the points, which are grouped where they would overlap. */
 export function pointLayers(color: Colors = tokenColor): LayerSpecification[] {
   const tone: ExpressionSpecification = [
@@ -51,7 +112,7 @@ export function pointLayers(color: Colors = tokenColor): LayerSpecification[] {
   return [
     // The lowest layer has the lowest priority: labels are placed where the counts leave room.
     {
-      id: LABELS,
+      id: 'point-labels',
       type: 'symbol',
       source: POINTS,
       filter: ['!', ['has', 'point_count']],
@@ -124,4 +185,103 @@ export function pointLayers(color: Colors = tokenColor): LayerSpecification[] {
       },
     },
   ];
+}
+
+/** The classes of roads from the least important to the most, in the order in which they are drawn. */
+const ROADS = [
+  { kinds: ['path'], from: 13, widths: [0, 0.5, 1, 3], fill: 'line', edge: null, namesFrom: 16 },
+  { kinds: ['service'], from: 13, widths: [0, 0.5, 1, 5], fill: 'line', edge: null, namesFrom: 15.5 },
+  { kinds: ['minor'], from: 11, widths: [0, 0.5, 2, 10], fill: 'line', edge: null, namesFrom: 14 },
+  { kinds: ['tertiary'], from: 10, widths: [0, 0.75, 3, 13], fill: 'line', edge: null, namesFrom: 13 },
+  {
+    kinds: ['secondary'],
+    from: 9,
+    widths: [0.25, 1, 4, 16],
+    fill: 'raised',
+    edge: 'line-strong',
+    namesFrom: 12,
+  },
+  {
+    kinds: ['primary'],
+    from: 7,
+    widths: [0.5, 1.75, 5, 19],
+    fill: 'raised',
+    edge: 'line-strong',
+    namesFrom: 10.5,
+  },
+  {
+    kinds: ['motorway', 'trunk'],
+    from: 5,
+    widths: [1, 2.5, 6.5, 24],
+    fill: 'line-strong',
+    edge: 'surface',
+    namesFrom: 9,
+  },
+] as const satisfies readonly {
+  readonly kinds: readonly string[];
+  readonly from: number;
+  readonly widths: readonly number[];
+  readonly fill: ColorToken;
+  readonly edge: ColorToken | null;
+  readonly namesFrom: number;
+}[];
+
+/** The zoom levels of the widths above. */
+const WIDTH_ZOOMS = [7, 10, 14, 18] as const;
+
+/** How much wider than a main road its edge is, in pixels. */
+const EDGE = 1.5;
+
+const widthOf = (widths: readonly number[], more = 0): ExpressionSpecification =>
+  [
+    'interpolate',
+    ['exponential', 1.5],
+    ['zoom'],
+    ...WIDTH_ZOOMS.flatMap((zoom, at) => [zoom, (widths[at] ?? 0) + more]),
+  ] as unknown as ExpressionSpecification;
+
+/**
+ * The layers of a city's own roads, from the tiles that the service made. Main roads have edges, and lie above all minor ones.
+ * @param source the id of the source, whose tiles have the layer `roads`
+ */
+export function roadLayers(source: string, color: Colors = tokenColor): LayerSpecification[] {
+  const kindIn = (kinds: readonly string[]): FilterSpecification => [
+    'in',
+    ['get', 'kind'],
+    ['literal', [...kinds]],
+  ];
+  const line = { type: 'line', source, 'source-layer': 'roads' } as const;
+  const layout = { 'line-cap': 'round', 'line-join': 'round' } as const;
+  const lines = ROADS.flatMap(({ kinds, from, widths, fill, edge }): LayerSpecification[] => {
+    const common = { ...line, minzoom: from, filter: kindIn(kinds), layout };
+    const paint = (token: ColorToken, more = 0) => ({
+      'line-color': color(token),
+      'line-width': widthOf(widths, more),
+    });
+    return [
+      ...(edge === null ? [] : [{ ...common, id: `road-edge-${kinds[0]}`, paint: paint(edge, EDGE) }]),
+      { ...common, id: `road-${kinds[0]}`, paint: paint(fill) },
+    ];
+  });
+  const names = ROADS.map(
+    ({ kinds, namesFrom }): LayerSpecification => ({
+      id: `road-name-${kinds[0]}`,
+      type: 'symbol',
+      source,
+      'source-layer': 'roads',
+      minzoom: namesFrom,
+      filter: kindIn(kinds),
+      layout: {
+        'symbol-placement': 'line',
+        'text-field': ['get', 'name'],
+        'text-font': FONT,
+        'text-size': ['interpolate', ['linear'], ['zoom'], 10, 10, 16, 12.5],
+        'text-max-angle': 30,
+        'text-padding': 4,
+        'symbol-spacing': 350,
+      },
+      paint: { 'text-color': color('muted'), 'text-halo-color': color('surface'), 'text-halo-width': 1.75 },
+    }),
+  );
+  return [...lines, ...names];
 }

@@ -2,7 +2,7 @@ import { Component, lazy, type ReactNode, Suspense } from 'react';
 import { useTranslation } from 'react-i18next';
 import { loadCode } from '../../ui/load-code.ts';
 import { type MapProps, marks, type Rank } from './point.ts';
-import { Dot } from './point-list.tsx';
+import { Dot, WorksMark } from './point-list.tsx';
 
 const VectorMap = lazy(async () => ({
   default: (await loadCode(() => import('./vector-map.tsx'))).VectorMap,
@@ -57,23 +57,35 @@ class Otherwise extends Component<
 
 const ranks: readonly Rank[] = [4, 3, 2, 1, 0];
 
-/** What the colours and marks of the points on a map mean, as far as they occur. Stands below the map, to hide no point. */
-function MapLegend({ points, legend }: Pick<MapProps, 'points' | 'legend'>) {
+/** What the colours and marks of points and works on a map mean, as far as they occur. Stands below the map, to hide no point. */
+function MapLegend({ points, works = [], legend }: Pick<MapProps, 'points' | 'works' | 'legend'>) {
   const { t } = useTranslation('map');
   const entries = ranks.flatMap((rank) => {
     const texts = new Set(points.filter(({ look }) => look.rank === rank).map(({ look }) => look.text));
     const text = texts.size === 0 ? '' : (legend?.[rank] ?? [...texts].join(' · '));
     return text === '' ? [] : { rank, text };
   });
-  if (points.length < 2 || entries.length === 0) return null;
+  const ofPoints = points.length < 2 ? [] : entries;
+  const ofWorks = new Map(
+    works
+      .toSorted((one, other) => Number(other.isInForce) - Number(one.isInForce))
+      .map(({ legend: text, isInForce }) => [text, isInForce]),
+  );
+  if (ofPoints.length === 0 && ofWorks.size === 0) return null;
   return (
     <ul
       aria-label={t('legend')}
       className="flex shrink-0 flex-wrap gap-x-4 gap-y-0.5 border-t bg-surface px-2 py-1 text-sm"
     >
-      {entries.map(({ rank, text }) => (
+      {ofPoints.map(({ rank, text }) => (
         <li key={rank} className="flex items-center gap-2">
           <Dot rank={rank} mark={marks[rank]} />
+          <span className="min-w-0">{text}</span>
+        </li>
+      ))}
+      {[...ofWorks].map(([text, isInForce]) => (
+        <li key={text} className="flex items-center gap-2">
+          <WorksMark isInForce={isInForce} />
           <span className="min-w-0">{text}</span>
         </li>
       ))}

@@ -1,7 +1,7 @@
 import { useVirtualizer } from '@tanstack/react-virtual';
 import { useMemo, useRef } from 'react';
 import { classes } from '../../ui/classes.ts';
-import { type MapPoint, type PointLook, rankColors, worstFirst } from './point.ts';
+import { type MapPoint, type MapWorks, type PointLook, rankColors, worstFirst } from './point.ts';
 
 /** The dot of a point, as on the map. */
 export function Dot({ rank, mark }: Pick<PointLook, 'rank' | 'mark'>) {
@@ -16,15 +16,34 @@ export function Dot({ rank, mark }: Pick<PointLook, 'rank' | 'mark'>) {
   );
 }
 
+/** The triangle of works, as on the map: filled while they are in force. */
+export function WorksMark({ isInForce }: Pick<MapWorks, 'isInForce'>) {
+  return (
+    <svg
+      viewBox="0 0 16 16"
+      aria-hidden="true"
+      className="size-4 shrink-0 stroke-high forced-color-adjust-none"
+      strokeWidth={2}
+      strokeLinejoin="round"
+    >
+      <path d={TRIANGLE} transform="translate(8 14)" className={isInForce ? 'fill-high' : 'fill-raised'} />
+    </svg>
+  );
+}
+
+/** A triangle whose base has its middle at the origin. */
+export const TRIANGLE = 'M-6,0L6,0L0,-11Z';
+
 interface PointButtonProps {
-  readonly point: MapPoint;
+  readonly point: MapPoint | MapWorks;
   readonly isSelected?: boolean;
   readonly onSelect: (id: string) => void;
 }
 
 /** A button with the label and state of a point, and the same dot as on the map. */
 export function PointButton({ point, isSelected = false, onSelect }: PointButtonProps) {
-  const { id, label, look } = point;
+  const { id, label } = point;
+  const text = 'look' in point ? point.look.text : point.text;
   return (
     <button
       type="button"
@@ -35,9 +54,17 @@ export function PointButton({ point, isSelected = false, onSelect }: PointButton
         isSelected && 'bg-selected',
       )}
     >
-      <Dot {...look} />
+      {'look' in point ? <Dot {...point.look} /> : <WorksMark {...point} />}
       <bdi className="one-line grow">{label}</bdi>
-      <span className={classes('shrink-0 text-sm', look.rank === 0 && 'text-muted')}>{look.text}</span>
+      <span
+        className={classes(
+          'text-sm',
+          'look' in point ? 'shrink-0' : 'max-w-3/5 text-end leading-tight',
+          'look' in point && point.look.rank === 0 && 'text-muted',
+        )}
+      >
+        {text}
+      </span>
     </button>
   );
 }
@@ -45,16 +72,17 @@ export function PointButton({ point, isSelected = false, onSelect }: PointButton
 interface PointListProps {
   readonly label: string;
   readonly points: readonly MapPoint[];
+  readonly works?: readonly MapWorks[];
   readonly selectedId?: string | null | undefined;
   readonly onSelect: (id: string) => void;
 }
 
 const ROW_HEIGHT = 44;
 
-/** The points of the map as a list for keyboard and screen reader users, the highest rank first. */
-export function PointList({ label, points, selectedId, onSelect }: PointListProps) {
+/** Works and points of the map as a list for keyboard and screen reader users: works, then the highest rank first. */
+export function PointList({ label, points, works, selectedId, onSelect }: PointListProps) {
   const scroller = useRef<HTMLElement>(null);
-  const sorted = useMemo(() => points.toSorted(worstFirst), [points]);
+  const sorted = useMemo(() => [...(works ?? []), ...points.toSorted(worstFirst)], [points, works]);
   const virtual = useVirtualizer({
     count: sorted.length,
     getScrollElement: () => scroller.current,

@@ -33,6 +33,37 @@ export interface MapPoint {
   readonly look: PointLook;
 }
 
+/** Works on the road: a line, or a mark at one position. */
+export interface MapWorks {
+  readonly id: string;
+  readonly label: string;
+  /** The state and the hours, for lists and screen readers. */
+  readonly text: string;
+  readonly isInForce: boolean;
+  /** What the mark means, for the legend. */
+  readonly legend: string;
+  /** The longitude and latitude of one position, or of those of a line. */
+  readonly positions: readonly (readonly [number, number])[];
+}
+
+/** Where the mark of works stands: at the position, or halfway along the line. */
+export function middleOf({ positions }: MapWorks): readonly [number, number] {
+  const lengths = positions.slice(1).map(([east, north], n) => {
+    const [fromEast, fromNorth] = positions[n] ?? [east, north];
+    return Math.hypot((east - fromEast) * Math.cos((north * Math.PI) / 180), north - fromNorth);
+  });
+  let left = lengths.reduce((sum, length) => sum + length, 0) / 2;
+  for (const [n, length] of lengths.entries()) {
+    const [from, to] = [positions[n], positions[n + 1]];
+    if (from && to && left <= length) {
+      const share = length === 0 ? 0 : left / length;
+      return [from[0] + (to[0] - from[0]) * share, from[1] + (to[1] - from[1]) * share];
+    }
+    left -= length;
+  }
+  return positions[0] ?? [0, 0];
+}
+
 /** An item that may have a position. */
 export interface Placed {
   readonly id: string;
@@ -59,10 +90,11 @@ export interface MapProps {
   /** The name of the map for screen readers. */
   readonly label: string;
   readonly points: readonly MapPoint[];
+  readonly works?: readonly MapWorks[];
   readonly selectedId?: string | null | undefined;
   readonly onSelect: (id: string) => void;
-  /** The initial view: all points, or the surroundings of the selected one. */
-  readonly fit?: 'all' | 'selected';
+  /** The initial view: all points and works, the surroundings of the selected one, or the works. */
+  readonly fit?: 'all' | 'selected' | 'works';
   /** What the colours and marks mean, if the texts of the points say more than that. */
   readonly legend?: Readonly<Record<Rank, string>>;
 }
@@ -70,11 +102,15 @@ export interface MapProps {
 /** A bounding box: west, south, east, north, in degrees. */
 export type Bounds = readonly [number, number, number, number];
 
-/** The smallest bounding box of the points; null if there are none. */
-export function boundsOf(points: readonly MapPoint[]): Bounds | null {
-  if (points.length === 0) return null;
+/** The smallest bounding box of points and works; null if there are none. */
+export function boundsOf(points: readonly MapPoint[], works: readonly MapWorks[] = []): Bounds | null {
+  if (points.length === 0 && works.length === 0) return null;
   let [west, south, east, north] = [180, 90, -180, -90];
-  for (const { latitude, longitude } of points) {
+  const positions = [
+    ...points.map(({ longitude, latitude }) => [longitude, latitude] as const),
+    ...works.flatMap((each) => each.positions),
+  ];
+  for (const [longitude, latitude] of positions) {
     west = Math.min(west, longitude);
     south = Math.min(south, latitude);
     east = Math.max(east, longitude);

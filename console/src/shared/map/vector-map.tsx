@@ -3,17 +3,27 @@ import { useTranslation } from 'react-i18next';
 import { Button } from '../../ui/button.tsx';
 import { useIsDark } from '../../ui/token-color.ts';
 import { DrawnMap, type Group } from './drawn-map.ts';
-import { boundsOf, type MapPoint, type MapProps, worstFirst } from './point.ts';
+import { boundsOf, type MapPoint, type MapProps, type MapWorks, worstFirst } from './point.ts';
 import { PointButton } from './point-list.tsx';
+import { OUTLINES } from './streets.ts';
+
+const NO_WORKS: readonly MapWorks[] = [];
 
 /** The map for browsers with WebGL. It is created once per label and language; other changes update it in place. */
-export function VectorMap({ label, points, selectedId = null, onSelect, fit = 'all' }: MapProps) {
+export function VectorMap({
+  label,
+  points,
+  works = NO_WORKS,
+  selectedId = null,
+  onSelect,
+  fit = 'all',
+}: MapProps) {
   const { t, i18n } = useTranslation('map');
   const isDark = useIsDark();
   const container = useRef<HTMLDivElement>(null);
   const [map, setMap] = useState<DrawnMap | null>(null);
   const [group, setGroup] = useState<Group | null>(null);
-  const [hasStreets, setHasStreets] = useState(false);
+  const [attribution, setAttribution] = useState(OUTLINES);
   const [broken, setBroken] = useState<unknown>(null);
   const isPlaced = useRef(false);
   const latest = useRef(onSelect);
@@ -30,7 +40,7 @@ export function VectorMap({ label, points, selectedId = null, onSelect, fit = 'a
         language,
         onPoint: (id) => latest.current(id),
         onGroup: setGroup,
-        onStreets: () => setHasStreets(true),
+        onStreets: setAttribution,
       });
       isPlaced.current = false;
       setMap(made);
@@ -46,15 +56,17 @@ export function VectorMap({ label, points, selectedId = null, onSelect, fit = 'a
   useEffect(() => {
     if (!map) return;
     map.setPoints(points);
+    map.setWorks(works);
     // Only once, so that the map does not move by itself while the user looks at it.
-    const bounds = boundsOf(fit === 'all' ? points : points.filter(({ id }) => id === selectedId));
+    const shown = fit === 'selected' ? points.filter(({ id }) => id === selectedId) : points;
+    const bounds = boundsOf(fit === 'works' ? [] : shown, fit === 'selected' ? [] : works);
     if (isPlaced.current || !bounds) return;
     isPlaced.current = true;
     map.show(bounds);
-  }, [map, points, fit, selectedId]);
+  }, [map, points, works, fit, selectedId]);
   useEffect(() => map?.select(selectedId), [map, selectedId]);
   const showAll = () => {
-    const bounds = boundsOf(points);
+    const bounds = boundsOf(points, works);
     if (bounds) map?.show(bounds);
   };
 
@@ -68,8 +80,8 @@ export function VectorMap({ label, points, selectedId = null, onSelect, fit = 'a
         <Button icon="less" iconOnly aria-label={t('farther')} onClick={() => map?.zoomBy(-1)} />
         <Button icon="fullScreen" iconOnly aria-label={t('showAll')} onClick={showAll} />
       </div>
-      <p className="absolute right-0 bottom-0 bg-surface px-1.5 text-xs text-muted">
-        {hasStreets ? '© OpenStreetMap' : 'Natural Earth'}
+      <p className="absolute right-0 bottom-0 max-w-3/4 truncate bg-surface px-1.5 text-xs text-muted">
+        <bdi>{attribution}</bdi>
       </p>
       {group && (
         <GroupPopover

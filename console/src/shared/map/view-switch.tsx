@@ -11,7 +11,7 @@ interface ViewSwitchProps {
 export function ViewSwitch({ isMap, onSwitch }: ViewSwitchProps) {
   const { t } = useTranslation('map');
   return (
-    <fieldset className="flex overflow-hidden rounded-md border border-line-strong">
+    <fieldset className="flex overflow-hidden rounded-md border border-line-strong print:hidden">
       <legend className="sr-only">{t('view')}</legend>
       {([false, true] as const).map((map) => (
         <button

@@ -8,7 +8,7 @@ import { ScrolledTable } from '../../ui/scrolled-table.tsx';
 import { csvOf } from '../csv/csv.ts';
 import { csvChoice } from '../csv/csv-choice.ts';
 import { Failure } from '../service/failure.tsx';
-import { saveFile } from '../service/files.ts';
+import { base64Of, saveFile } from '../service/files.ts';
 import { api, service } from '../service/service.ts';
 import { useZone } from '../time/zone.ts';
 
@@ -82,8 +82,12 @@ export function ImportDialog({ noun, onClose }: ImportDialogProps) {
       )}
       <p role="status">
         {compare.isPending && t('files.comparing')}
-        {plan && t(applied ? 'files.applied' : 'files.found', counts(plan))}
+        {apply.isPending && t('files.applying')}
+        {plan && !apply.isPending && t(applied ? 'files.applied' : 'files.found', counts(plan))}
       </p>
+      {(compare.isPending || apply.isPending) && (
+        <progress className="h-2 w-full accent-accent" aria-label={t(`files.title.${noun}`)} />
+      )}
       {(compare.error ?? apply.error) && <Failure error={compare.error ?? apply.error} />}
       {plan && plan.errorCount > 0 && <Errors plan={plan} />}
       {plan && !applied && plan.errorCount === 0 && plan.rows.length > 0 && <Changes plan={plan} />}
@@ -119,17 +123,6 @@ const counts = ({ created, changed, same, errorCount }: ImportedFleet) => ({
   same,
   errors: errorCount,
 });
-
-/** Number of characters that are converted at once, because a call has a limited number of arguments. */
-const PART = 8_192;
-
-async function base64Of(file: Blob): Promise<string> {
-  const bytes = new Uint8Array(await file.arrayBuffer());
-  const parts = Array.from({ length: Math.ceil(bytes.length / PART) }, (_, n) =>
-    String.fromCharCode(...bytes.subarray(n * PART, (n + 1) * PART)),
-  );
-  return btoa(parts.join(''));
-}
 
 function blobOf({ base64, mediaType }: ExportedFleet): Blob {
   return new Blob([Uint8Array.from(atob(base64), (sign) => sign.charCodeAt(0))], { type: mediaType });
@@ -184,6 +177,19 @@ function Errors({ plan }: { readonly plan: ImportedFleet }) {
   );
 }
 
+/** What changes of a sensor or location: each field with its values before and after. */
+export function ChangeList({ changes }: Pick<ImportedFleet['rows'][number], 'changes'>) {
+  return (
+    <ul>
+      {changes.map(({ field, from, to }) => (
+        <li key={field}>
+          <bdi>{field}</bdi>: <bdi className="text-muted">{from ?? '–'}</bdi> → <bdi>{to ?? '–'}</bdi>
+        </li>
+      ))}
+    </ul>
+  );
+}
+
 function Changes({ plan }: { readonly plan: ImportedFleet }) {
   const { t } = useTranslation('sensors');
   return (
@@ -199,17 +205,7 @@ function Changes({ plan }: { readonly plan: ImportedFleet }) {
         { header: t('files.result'), cell: ({ result }) => t(`files.results.${result}`) },
         {
           header: t('files.changes'),
-          cell: ({ result, changes }) =>
-            result === 'NEW' ? null : (
-              <ul>
-                {changes.map(({ field, from, to }) => (
-                  <li key={field}>
-                    <bdi>{field}</bdi>: <bdi className="text-muted">{from ?? '–'}</bdi> →{' '}
-                    <bdi>{to ?? '–'}</bdi>
-                  </li>
-                ))}
-              </ul>
-            ),
+          cell: ({ result, changes }) => (result === 'NEW' ? null : <ChangeList changes={changes} />),
         },
       ]}
     />

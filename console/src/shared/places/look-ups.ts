@@ -26,18 +26,22 @@ export const locationLookUp = {
   nameOf: async (id: string) => (await api.locations.getById.query({ id })).name,
 };
 
-/** The values that contain a part, without regard to case, as options. */
-function containing(values: readonly string[], part: string) {
-  return values
-    .filter((value) => caseFold(value).includes(caseFold(part)))
-    .map((value) => ({ value, label: value }));
+/** A value that is its own label, as an option. */
+export const optionOf = (value: string) => ({ value, label: value });
+
+/** The options whose label contains a part, without regard to case. */
+export function containing<Option extends { readonly label: string }>(
+  options: readonly Option[],
+  part: string,
+): Option[] {
+  return options.filter(({ label }) => caseFold(label).includes(caseFold(part)));
 }
 
 /** Finds roads by a part of their name, which is the value. */
 export const roadLookUp = {
   find: async (part: string) =>
     containing(
-      (await api.locations.getRoads.query()).map(({ road }) => road),
+      (await api.locations.getRoads.query()).map(({ road }) => optionOf(road)),
       part,
     ),
   nameOf: async (road: string) => road,
@@ -47,7 +51,7 @@ export const roadLookUp = {
 export const tagLookUp = {
   find: async (part: string) =>
     containing(
-      (await api.sensors.getTags.query()).map(({ tag }) => tag),
+      (await api.sensors.getTags.query()).map(({ tag }) => optionOf(tag)),
       part,
     ),
   nameOf: async (tag: string) => tag,

@@ -1,4 +1,4 @@
-import { type ReactNode, useState } from 'react';
+import { type ComponentProps, type ReactNode, useState } from 'react';
 import { useTranslation } from 'react-i18next';
 import { Button } from '../../ui/button.tsx';
 import { Empty, NoMatch } from '../../ui/empty.tsx';
@@ -13,6 +13,17 @@ import { type Column, DataTable } from '../table/data-table.tsx';
 import type { Pages } from '../table/pages.ts';
 import { useCursor } from '../table/use-cursor.ts';
 import type { Noun } from './import-dialog.tsx';
+import { roadLookUp } from './look-ups.ts';
+
+/** The filters by a part of a road: the road, and the positions between which it lies. */
+export function corridorFilters(road: string, from: string, to: string): readonly Filter[] {
+  const position = { kind: 'number', min: -99_999, max: 99_999, isFractional: true } as const;
+  return [
+    { kind: 'lookUp', name: 'road', label: road, ...roadLookUp },
+    { ...position, name: 'fromKilometre', label: from },
+    { ...position, name: 'toKilometre', label: to },
+  ];
+}
 
 interface PlacesPageProps<Row> {
   /** The name under which views of the page are saved. */
@@ -27,6 +38,10 @@ interface PlacesPageProps<Row> {
   readonly list: PlaceListProps<Row>;
   /** The button that exports the list as a file. */
   readonly save: ReactNode;
+  /** Commands for selected rows, above the list. */
+  readonly bar?: ReactNode;
+  /** Links to other lists, in the header. */
+  readonly links?: ReactNode;
   readonly map: ReactNode;
   /** The label of the button that creates an object; undefined if the user may not create one. */
   readonly create?: string | undefined;
@@ -50,7 +65,7 @@ export function PlacesPage<Row>({
   ...rest
 }: PlacesPageProps<Row>) {
   const { t } = useTranslation(['map', 'common']);
-  const { list, save, map, create, onCreate, imports, onClear, noMatch, first } = rest;
+  const { list, save, bar, links, map, create, onCreate, imports, onClear, noMatch, first } = rest;
   const isMap = values.view === 'map';
   const switchView = () => change({ view: isMap ? undefined : 'map' });
   useShortcuts([
@@ -62,6 +77,7 @@ export function PlacesPage<Row>({
     <>
       <PageHeader title={title} note={note}>
         <ViewSwitch isMap={isMap} onSwitch={switchView} />
+        {links}
         {imports !== undefined && <ImportButton noun={imports} />}
         {create !== undefined && (
           <Button kind="primary" icon="add" onClick={onCreate}>
@@ -72,6 +88,7 @@ export function PlacesPage<Row>({
       <FilterBar page={page} filters={filters} values={values} onChange={change}>
         {!isMap && save}
       </FilterBar>
+      {!isMap && bar}
       {isMap ? (
         map
       ) : (
@@ -110,7 +127,8 @@ function ImportButton({ noun }: { readonly noun: Noun }) {
   );
 }
 
-interface PlaceListProps<Row> {
+interface PlaceListProps<Row>
+  extends Pick<ComponentProps<typeof DataTable<Row>>, 'selected' | 'nameOf' | 'onSelect' | 'onSelectAll'> {
   readonly label: string;
   readonly columns: readonly Column<Row>[];
   readonly pages: Pages<Row>;

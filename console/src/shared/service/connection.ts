@@ -41,16 +41,17 @@ export function currentConnection(): Connection {
   return connection;
 }
 
-function subscribe(listener: () => void): () => void {
+/** Calls `listener` when the state of the stream changes. @returns a function that unsubscribes */
+export function onConnectionChange(listener: () => void): () => void {
   listeners.add(listener);
   return () => listeners.delete(listener);
 }
 
 export function useConnection(): Connection {
-  return useSyncExternalStore(subscribe, currentConnection);
+  return useSyncExternalStore(onConnectionChange, currentConnection);
 }
 
 /** Whether the service has no stream, so that pages have to poll. */
 export function useIsStreamOff(): boolean {
-  return useSyncExternalStore(subscribe, () => connection.state === 'off');
+  return useSyncExternalStore(onConnectionChange, () => connection.state === 'off');
 }

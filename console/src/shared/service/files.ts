@@ -21,7 +21,8 @@ async function request(address: string, init: RequestInit): Promise<Response> {
     throw new GantryError('UNREACHABLE', 'The service cannot be reached', { cause });
   });
   if (answer.ok) return answer;
-  if (answer.status === 401) setSessionEnded(true);
+  // The session may have been renewed meanwhile.
+  if (answer.status === 401 && token === currentSession()?.token) setSessionEnded(true);
   const { code, message } = await failureIn(answer);
   const requestId = answer.headers.get('x-request-id') ?? undefined;
   throw new GantryError(code, message, { httpStatus: answer.status, requestId });
@@ -44,6 +45,18 @@ export function saveFile(file: Blob, name: string): void {
  */
 export async function downloadFile(path: string, name: string): Promise<void> {
   saveFile(await fetchFile(addressOf(path)), name);
+}
+
+/** Number of characters that are converted at once, because a call has a limited number of arguments. */
+const PART = 8_192;
+
+/** The content of a file in base64, as the service takes it in JSON. */
+export async function base64Of(file: Blob): Promise<string> {
+  const bytes = new Uint8Array(await file.arrayBuffer());
+  const parts = Array.from({ length: Math.ceil(bytes.length / PART) }, (_, n) =>
+    String.fromCharCode(...bytes.subarray(n * PART, (n + 1) * PART)),
+  );
+  return btoa(parts.join(''));
 }
 
 /** The code and message of an error response. */

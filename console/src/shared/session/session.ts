@@ -1,5 +1,5 @@
 import type { SessionUser } from '@gantry/contract/auth';
-import { mayDo, type Permission } from '@gantry/contract/permissions';
+import { mayDo, type Permission, type Role } from '@gantry/contract/permissions';
 import { createStored } from '../../ui/stored.ts';
 
 /** The session of this browser, shared by all of its tabs. */
@@ -14,6 +14,11 @@ export const currentSession = stored.get;
 export const keepSession = stored.set;
 export const onSessionChange = stored.subscribe;
 export const useSession = stored.use;
+
+/** The page with which the console begins for a role: people in the field begin with what is assigned to them. */
+export function homeOf(role: Role): '/' | '/mine' {
+  return role === 'FIELD' ? '/mine' : '/';
+}
 
 /** The signed-in user. @throws Error if there is no session: only pages that require one use this hook */
 export function useUser(): SessionUser {

@@ -103,7 +103,12 @@ interface SecondLineProps extends Pick<Column<never>, 'wideOnly' | 'from' | 'not
 /** A second line in a cell, shown where the columns with the same width settings are hidden. Rows keep their height. */
 export function SecondLine({ children, ...widths }: SecondLineProps) {
   return (
-    <span className={classes('one-line block text-xs leading-tight! text-muted', shownWithout(widths))}>
+    <span
+      className={classes(
+        'one-line block text-xs leading-tight! text-muted print:hidden',
+        shownWithout(widths),
+      )}
+    >
       {children}
     </span>
   );

@@ -11,6 +11,8 @@ import {
   useMemo,
   useRef,
 } from 'react';
+import { useTranslation } from 'react-i18next';
+import { useIsPrinting } from '../../ui/print-copy.ts';
 import { Skeleton, ThinBar } from '../../ui/skeleton.tsx';
 import { Failure } from '../service/failure.tsx';
 import { type Column, features, shownFrom } from './column.tsx';
@@ -49,12 +51,15 @@ interface DataTableProps<Row> {
 const ROW_HEIGHT = matchMedia('(pointer: coarse)').matches ? 44 : 37;
 /** Rows rendered beyond each end of the visible range: more than one turn of a mouse wheel. */
 const OVERSCAN = 20;
+/** Maximum number of rows that are printed. */
+const MAX_PRINTED = 2_000;
 /** The next page is requested when fewer than this many rows are left below the rendered ones. */
 const AHEAD = 60;
 
 /** The table of all lists: virtual rows, sorted by the service, with a cursor and a selection. */
 export function DataTable<Row>(props: DataTableProps<Row>) {
   const { label, columns, pages, sort, onSort, activeKey, selected, onSelect, onSelectAll, empty } = props;
+  const { t, i18n } = useTranslation('common');
   const { scroller, rendered, first, before, after } = useVirtualRows(props);
   const commands = useRef(props);
   commands.current = props;
@@ -137,6 +142,12 @@ export function DataTable<Row>(props: DataTableProps<Row>) {
             {after > 0 && <tr style={{ height: after }} className="print:hidden" />}
           </tbody>
         </table>
+        <p className="figures hidden px-4 py-2 text-sm text-muted print:block">
+          {t('table.printed', {
+            n: rendered.length.toLocaleString(i18n.language),
+            of: (pages.total ?? pages.rows.length).toLocaleString(i18n.language),
+          })}
+        </p>
         {Boolean(pages.moreError) && (
           <div className="p-4">
             <Failure error={pages.moreError} onRetry={pages.retryMore} />
@@ -171,10 +182,11 @@ function useVirtualRows<Row>({
     overscan: OVERSCAN,
     getItemKey: (at) => keyOf(rows[at] as Row),
   });
+  const isPrinting = useIsPrinting();
   const seen = virtual.getVirtualItems();
   // The table gets only the rendered rows, so that a list of 100,000 rows costs no more than one of 100.
-  const first = seen[0]?.index ?? 0;
-  const last = seen.at(-1)?.index ?? -1;
+  const first = isPrinting ? 0 : (seen[0]?.index ?? 0);
+  const last = isPrinting ? Math.min(rows.length, MAX_PRINTED) - 1 : (seen.at(-1)?.index ?? -1);
   const data = useMemo(() => rows.slice(first, last + 1) as (Row & object)[], [rows, first, last]);
   const table = useTable({
     features,
@@ -183,8 +195,8 @@ function useVirtualRows<Row>({
     getRowId: (row) => keyOf(row as Row),
   });
   useEffect(() => {
-    if (hasMore && last >= rows.length - AHEAD) loadMore?.();
-  }, [hasMore, last, rows.length, loadMore]);
+    if (hasMore && !isPrinting && last >= rows.length - AHEAD) loadMore?.();
+  }, [hasMore, isPrinting, last, rows.length, loadMore]);
   useKeptPosition(scroller, rows.length > 0);
   // biome-ignore lint/correctness/useExhaustiveDependencies: scroll when the cursor moves, not when rows change
   useEffect(() => {

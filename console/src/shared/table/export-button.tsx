@@ -2,14 +2,19 @@ import { useMutation } from '@tanstack/react-query';
 import { useRef, useState } from 'react';
 import { useTranslation } from 'react-i18next';
 import { Button } from '../../ui/button.tsx';
-import { fileNameOf } from '../csv/csv.ts';
-import { csvChoice } from '../csv/csv-choice.ts';
+import { loadCode } from '../../ui/load-code.ts';
 import type { Filter, FilterValues } from '../filters/filter.ts';
 import { useNotices } from '../notices/notices.tsx';
 import { saveFile } from '../service/files.ts';
 import { useZone } from '../time/zone.ts';
-import { csvOfRows, type ExportColumn, filterFacts, loadAllRows, MAX_ROWS } from './export.ts';
+import type { ExportColumn } from './export.ts';
 import type { Pages } from './pages.ts';
+
+/** What writes the file: lists that nobody exports need none of it. */
+const loadWriter = () =>
+  loadCode(() =>
+    Promise.all([import('./export.ts'), import('../csv/csv.ts'), import('../csv/csv-choice.ts')]),
+  );
 
 interface ExportButtonProps<Row> {
   /** What the rows are. Used for the label of the button, the name of the file and the facts in it. */
@@ -34,6 +39,8 @@ export function ExportButton<Row>(props: ExportButtonProps<Row>) {
       setShare(0);
       reading.current = new AbortController();
       const { signal } = reading.current;
+      const [{ csvOfRows, filterFacts, loadAllRows, MAX_ROWS }, { fileNameOf }, { csvChoice }] =
+        await loadWriter();
       const found = await loadAllRows(pages, setShare, signal);
       const count = found.rows.length;
       const facts = [title, ...(await filterFacts(filters, values)), t('export.zone', { zone })];

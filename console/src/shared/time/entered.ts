@@ -1,6 +1,6 @@
 import { DAY_MS, MINUTE_MS } from '@gantry/contract/durations';
 import type { TimezoneSettings } from '@gantry/contract/system';
-import { createTimeFormat } from './format.ts';
+import { aheadAt, createTimeFormat, momentShowing, momentsShowing } from './format.ts';
 
 /**
  * Dates and times as they are entered and shown in fields: in the format of the service and in its time zone. In the
@@ -77,26 +77,13 @@ export function createEnteredTimes(
   const plain = createTimeFormat('UTC', 'en', settings);
 
   /** What the clocks of the zone show at a time, as if it were UTC, in milliseconds. */
-  const reading = (moment: number): number => moment + offsetOf(moment);
-  function offsetOf(moment: number): number {
-    const [, sign = '+', hours = '0', minutes = '0', seconds = '0'] =
-      /([+-])(\d{2}):(\d{2})(?::(\d{2}))?/.exec(zoned.offset(new Date(moment))) ?? [];
-    const size = Number(hours) * 3_600_000 + Number(minutes) * MINUTE_MS + Number(seconds) * 1_000;
-    return sign === '-' ? -size : size;
-  }
-
-  /** The times at which the clocks show `local`: none, one, or two. In no zone do they change twice within two days. */
-  function momentsOf(local: number): readonly number[] {
-    const found = [local - DAY_MS, local + DAY_MS].map((near) => local - offsetOf(near));
-    return [...new Set(found)]
-      .filter((moment) => reading(moment) === local)
-      .sort((one, other) => one - other);
-  }
+  const reading = (moment: number): number => moment + aheadAt(moment, zoned);
+  const momentsOf = (local: number): readonly number[] => momentsShowing(local, zoned);
 
   /** The time that an ISO value denotes: its beginning, or for an end of a range its end. NaN if it is invalid. */
   function momentOf(iso: string): number {
     const local = Date.parse(HAS_OFFSET.test(iso) ? iso : `${iso}Z`);
-    const start = HAS_OFFSET.test(iso) ? local : (momentsOf(local)[0] ?? local - offsetOf(local - DAY_MS));
+    const start = HAS_OFFSET.test(iso) ? local : momentShowing(local, zoned);
     if (!isEnd) return start;
     return start + (TO_THE_MINUTE.test(iso) ? MINUTE_MS : /[.,]\d/.test(iso) ? 1 : 1_000);
   }
@@ -116,8 +103,9 @@ export function createEnteredTimes(
       if (Number.isNaN(moment)) return iso;
       const local = reading(moment);
       // The end of a day is written on that day.
-      if (isEnd && settings.use24HourFormat && local % DAY_MS === 0)
-        return `${plain.date(new Date(local - DAY_MS))} 24:00`;
+      const midnight = Math.floor(local / DAY_MS) * DAY_MS;
+      if (isEnd && settings.use24HourFormat && moment === momentShowing(midnight, zoned))
+        return `${plain.date(new Date(midnight - DAY_MS))} 24:00`;
       const shown = new Date(local);
       // The last second is named if a range from a link does not end at a whole minute.
       const isWhole = local % MINUTE_MS === 0;
@@ -133,7 +121,10 @@ export function createEnteredTimes(
       if (minutes === undefined) return undefined;
       // Nobody who ends a range at 23:59 means to leave out the last minute of the day.
       const until = isEnd && minutes === 1_439 ? 1_440 : minutes;
-      return momentsOf(Date.parse(`${day}T00:00:00Z`) + until * MINUTE_MS).map(isoOf);
+      const local = Date.parse(`${day}T00:00:00Z`) + until * MINUTE_MS;
+      // A day ends even if clocks skip the midnight after it.
+      const isDayEnd = until === 1_440 && momentsOf(local).length === 0;
+      return (isDayEnd ? [momentShowing(local, zoned)] : momentsOf(local)).map(isoOf);
     },
     local(iso) {
       if (!withTime) return iso.slice(0, 10);

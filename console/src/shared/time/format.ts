@@ -1,4 +1,4 @@
-import { DAY_MS } from '@gantry/contract/durations';
+import { DAY_MS, HOUR_MS, MINUTE_MS } from '@gantry/contract/durations';
 import type { TimezoneSettings } from '@gantry/contract/system';
 
 /** Formats times for one time zone and language. */
@@ -102,6 +102,45 @@ export function createTimeFormat(zone: string, language: string, settings: Timez
       return `${year.padStart(4, '0')}-${month}-${day}`;
     },
   };
+}
+
+/** How far clocks are ahead of UTC at a time, in milliseconds. */
+export function aheadAt(moment: number, { offset }: TimeFormat): number {
+  const [, sign = '+', hours = '0', minutes = '0', seconds = '0'] =
+    /([+-])(\d{2}):(\d{2})(?::(\d{2}))?/.exec(offset(new Date(moment))) ?? [];
+  const size = Number(hours) * HOUR_MS + Number(minutes) * MINUTE_MS + Number(seconds) * 1_000;
+  return sign === '-' ? -size : size;
+}
+
+/**
+ * The times at which clocks show `local`, the same reading in UTC: none, one, or two. In no zone do they change twice within
+ * two days.
+ */
+export function momentsShowing(local: number, time: TimeFormat): readonly number[] {
+  const found = [local - DAY_MS, local + DAY_MS].map((near) => local - aheadAt(near, time));
+  return [...new Set(found)]
+    .filter((moment) => moment + aheadAt(moment, time) === local)
+    .sort((one, other) => one - other);
+}
+
+/** The first of these times; if clocks skip it, as much later as they are set forward. */
+export function momentShowing(local: number, time: TimeFormat): number {
+  return momentsShowing(local, time)[0] ?? local - aheadAt(local - DAY_MS, time);
+}
+
+/** The time at which the hour of a time began on the clocks, which is no full hour of UTC everywhere. */
+export function startOfHour(moment: number, time: TimeFormat): number {
+  const ahead = aheadAt(moment, time);
+  return Math.floor((moment + ahead) / HOUR_MS) * HOUR_MS - ahead;
+}
+
+/** From the beginning of the first day to the end of the last one, each as `2026-05-01`. */
+export function spanOfDays(
+  { startDate, endDate }: { readonly startDate: string; readonly endDate: string },
+  time: TimeFormat,
+): readonly [from: Date, until: Date] {
+  const startOf = (local: number): Date => new Date(momentShowing(local, time));
+  return [startOf(Date.parse(startDate)), startOf(Date.parse(endDate) + DAY_MS)];
 }
 
 /** Two weeks, in milliseconds: in no time zone do the clocks change twice within this time. */

@@ -1,7 +1,7 @@
 import type { TimezoneSettings } from '@gantry/contract/system';
 import { useQuery } from '@tanstack/react-query';
 import { createStored } from '../../ui/stored.ts';
-import { service } from '../service/service.ts';
+import { api, service } from '../service/service.ts';
 
 /** Whether times are shown in UTC instead of the time zone of the service; stored in this browser. */
 const stored = createStored('utc', false, (value) => typeof value === 'boolean');
@@ -15,13 +15,26 @@ const UNTIL_KNOWN: TimezoneSettings = {
   firstDayOfWeek: 1,
 };
 
-/** The time settings of the service; UTC and ISO dates until they are loaded. */
+/** The settings as the service last said them, for a start without a connection. */
+const kept = createStored<TimezoneSettings>(
+  'timezone',
+  UNTIL_KNOWN,
+  (value) => typeof value === 'object' && value !== null && 'timezone' in value,
+);
+
+const query = {
+  ...service.system.timezone.getTimezoneSettings.queryOptions(),
+  queryFn: async ({ signal }: { readonly signal: AbortSignal }) => {
+    const settings = await api.system.timezone.getTimezoneSettings.query(undefined, { signal });
+    kept.set(settings);
+    return settings;
+  },
+  staleTime: 300_000,
+};
+
+/** The time settings of the service; the last known ones until they are loaded, or UTC and ISO dates. */
 export function useTimeSettings(): TimezoneSettings {
-  const { data } = useQuery({
-    ...service.system.timezone.getTimezoneSettings.queryOptions(),
-    staleTime: 300_000,
-  });
-  return data ?? UNTIL_KNOWN;
+  return useQuery(query).data ?? kept.get();
 }
 
 /** The time zone in which times are shown, as an IANA name. */
@@ -32,9 +45,5 @@ export function useZone(): string {
 
 /** Whether the time settings of the service are loaded. Until then, its current day is unknown. */
 export function useIsTimeKnown(): boolean {
-  const { data } = useQuery({
-    ...service.system.timezone.getTimezoneSettings.queryOptions(),
-    staleTime: 300_000,
-  });
-  return data !== undefined;
+  return useQuery(query).data !== undefined;
 }

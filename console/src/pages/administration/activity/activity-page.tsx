@@ -17,7 +17,7 @@ import { WithDefaultView } from '../../../shared/views/with-default-view.tsx';
 import { Button } from '../../../ui/button.tsx';
 import { Empty, NoMatch } from '../../../ui/empty.tsx';
 import { type Entry, EntryPane } from './entry-pane.tsx';
-import { mainSubjectOf, SubjectLink } from './subject.tsx';
+import { briefOf, mainSubjectOf, SubjectLink } from './subject.tsx';
 import { useActionName, useActivityFilters } from './use-filters.ts';
 
 const keyOf = ({ id }: Entry): string => id;
@@ -145,11 +145,4 @@ function useActivityColumns(): readonly Column<Entry>[] {
     ],
     [t, actionName],
   );
-}
-
-/** The detail that best identifies the subject of an entry. */
-function briefOf(details: Entry['details']): string | undefined {
-  const named = ['name', 'email', 'plate', 'url', 'reason', 'title', 'note', 'fileName'];
-  const found = named.map((name) => details?.[name]).find((value) => typeof value === 'string');
-  return found as string | undefined;
 }

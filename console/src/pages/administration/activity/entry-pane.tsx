@@ -1,7 +1,9 @@
 import type { ActivityLog } from '@gantry/contract/users';
 import { Link } from '@tanstack/react-router';
+import type { ReactNode } from 'react';
 import { useTranslation } from 'react-i18next';
 import { useCodeNames } from '../../../shared/events/codes.ts';
+import { usePurposes } from '../../../shared/service/plates.tsx';
 import { SidePane } from '../../../shared/table/side-pane.tsx';
 import { Moment } from '../../../shared/time/moment.tsx';
 import { Facts, Panel } from '../../../ui/panel.tsx';
@@ -10,8 +12,15 @@ import { useActionName } from './use-filters.ts';
 
 export type Entry = ActivityLog['activities'][number];
 
+interface EntryPaneProps {
+  readonly entry: Entry;
+  readonly onClose: () => void;
+  /** What else is shown of the entry. */
+  readonly children?: ReactNode;
+}
+
 /** The details of an entry of the activity log. */
-export function EntryPane({ entry, onClose }: { readonly entry: Entry; readonly onClose: () => void }) {
+export function EntryPane({ entry, onClose, children }: EntryPaneProps) {
   const { t } = useTranslation('administration');
   const actionName = useActionName();
   const detailName = useDetailName();
@@ -60,6 +69,7 @@ export function EntryPane({ entry, onClose }: { readonly entry: Entry; readonly 
           />
         </Panel>
       )}
+      {children}
     </SidePane>
   );
 }
@@ -151,9 +161,11 @@ const valueNames: Readonly<Record<string, string>> = {
 function useValueName(): (name: string, value: string) => string {
   const { t, i18n } = useTranslation();
   const codes = useCodeNames();
+  const purposes = usePurposes();
   return (name, value) => {
     if (name === 'violationType') return codes.violation(value);
     if (name === 'vehicleType') return codes.vehicle(value);
+    if (name === 'purpose') return purposes.find(({ code }) => code === value)?.name ?? value;
     const key = `${valueNames[name]}.${value}`;
     return /^\w+$/.test(value) && i18n.exists(key) ? t(key as 'loading') : value;
   };

@@ -15,7 +15,8 @@ interface Subject {
     | 'webhook'
     | 'hold'
     | 'plate'
-    | 'report';
+    | 'report'
+    | 'works';
 }
 
 /** Keyed by the name of the detail in the log. */
@@ -29,6 +30,7 @@ const places: Readonly<Record<string, (id: string) => Subject>> = {
   webhookId: (id) => ({ to: `/administration/webhooks/${encodeURIComponent(id)}`, kind: 'webhook' }),
   holdId: (id) => ({ to: '/administration/holds', search: { hold: id }, kind: 'hold' }),
   plate: (plate) => ({ to: '/events', search: { licensePlateNumber: plate }, kind: 'plate' }),
+  worksId: (id) => ({ to: `/works/${encodeURIComponent(id)}`, kind: 'works' }),
   reportId: () => ({ to: '/reports/files', kind: 'report' }),
 };
 
@@ -50,6 +52,13 @@ export function mainSubjectOf(
     if (subject) return subject;
   }
   return undefined;
+}
+
+/** The detail of an entry that best identifies its subject. */
+export function briefOf(details: Readonly<Record<string, unknown>> | null): string | undefined {
+  const named = ['name', 'email', 'plate', 'procedure', 'url', 'reason', 'title', 'note', 'fileName'];
+  const found = named.map((name) => details?.[name]).find((value) => typeof value === 'string');
+  return found as string | undefined;
 }
 
 /** A link to the subject of an entry. */

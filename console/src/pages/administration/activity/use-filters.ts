@@ -1,6 +1,7 @@
 import { useCallback, useMemo } from 'react';
 import { useTranslation } from 'react-i18next';
 import { dateFilters, type Filter } from '../../../shared/filters/filter.ts';
+import { usePurposes } from '../../../shared/service/plates.tsx';
 import { api } from '../../../shared/service/service.ts';
 import { nameOf } from '../users/refresh.ts';
 import { actions, nouns } from './actions.ts';
@@ -9,6 +10,7 @@ import { actions, nouns } from './actions.ts';
 export function useActivityFilters(): readonly Filter[] {
   const { t } = useTranslation('administration');
   const actionName = useActionName();
+  const purposes = usePurposes();
   return useMemo(
     () => [
       {
@@ -34,9 +36,20 @@ export function useActivityFilters(): readonly Filter[] {
         ]),
       },
       { kind: 'text', name: 'about', label: t('activity.about'), hint: t('activity.aboutHint') },
+      ...(purposes.length > 0
+        ? [
+            {
+              kind: 'choice' as const,
+              name: 'purpose',
+              label: t('details.purpose'),
+              options: purposes.map(({ code, name }) => ({ value: code, label: name })),
+            },
+          ]
+        : []),
+      { kind: 'text', name: 'caseNumber', label: t('details.caseNumber') },
       ...dateFilters(t('activity.from'), t('activity.until')),
     ],
-    [t, actionName],
+    [t, actionName, purposes],
   );
 }
 

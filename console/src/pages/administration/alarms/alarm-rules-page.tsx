@@ -16,6 +16,7 @@ import { Button } from '../../../ui/button.tsx';
 import { Icon } from '../../../ui/icon.tsx';
 import { LinkButton } from '../../../ui/links.tsx';
 import { Panel } from '../../../ui/panel.tsx';
+import { useShortcuts } from '../../../ui/shortcuts.tsx';
 import { Skeleton } from '../../../ui/skeleton.tsx';
 import { StateBadge } from '../state-badge.tsx';
 import { PolicyDialog } from './policy-dialog.tsx';
@@ -58,6 +59,8 @@ export function AlarmRulesPage() {
     void queryClient.invalidateQueries({ queryKey: service.alarmRules.pathKey() });
     void queryClient.invalidateQueries({ queryKey: service.policies.pathKey() });
   };
+  const create = () => setOpen({ dialog: 'rule' });
+  useShortcuts([{ keys: 'n', label: t('alarmRules.create'), scope: 'page', run: create }]);
   const error = rules.error ?? policies.error;
   const isTold = rules.data?.some(({ enabled, policyId }) => enabled && policyId !== null);
   return (
@@ -93,7 +96,7 @@ export function AlarmRulesPage() {
             title={t('alarmRules.rules')}
             isFull
             actions={
-              <Button icon="add" onClick={() => setOpen({ dialog: 'rule' })}>
+              <Button icon="add" onClick={create}>
                 {t('alarmRules.create')}
               </Button>
             }

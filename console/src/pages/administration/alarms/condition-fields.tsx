@@ -1,3 +1,4 @@
+import type { AlarmSource } from '@gantry/contract/alarm-rules';
 import { useQuery } from '@tanstack/react-query';
 import { useTranslation } from 'react-i18next';
 import { LookUpField } from '../../../shared/form/look-up-field.tsx';
@@ -5,10 +6,10 @@ import { sensorLookUp } from '../../../shared/places/look-ups.ts';
 import { service } from '../../../shared/service/service.ts';
 import { Field } from '../../../ui/field.tsx';
 import { ChoiceField } from '../../../ui/select.tsx';
-import { type ConditionField, fieldsOf, type OfferedSource, valueIn } from './condition-form.ts';
+import { type ConditionField, fieldsOf, valueIn } from './condition-form.ts';
 
 interface ConditionFieldsProps {
-  readonly source: OfferedSource;
+  readonly source: AlarmSource;
   /** What the fields show at first. */
   readonly condition: object;
   readonly errorOf: (path: string) => string | undefined;
@@ -36,7 +37,7 @@ export function ConditionFields({ source, condition, errorOf }: ConditionFieldsP
 }
 
 interface OneFieldProps {
-  readonly source: OfferedSource;
+  readonly source: AlarmSource;
   readonly field: ConditionField;
   readonly value: unknown;
   readonly error: string | undefined;

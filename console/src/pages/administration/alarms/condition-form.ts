@@ -1,6 +1,5 @@
-import type { AlarmCondition, AlarmRuleInput, ConditionOf } from '@gantry/contract/alarm-rules';
+import type { AlarmCondition, AlarmRuleInput, AlarmSource, ConditionOf } from '@gantry/contract/alarm-rules';
 import {
-  alarmSources,
   eventTypes,
   hotlistTroubles,
   incidentTypes,
@@ -12,10 +11,6 @@ import {
 import type { Entered } from '../../../shared/form/form.ts';
 
 // The forms of conditions: which fields each source has, and what was entered into them.
-
-/** Sources that the service refuses in this version are not offered. */
-export type OfferedSource = Exclude<AlarmCondition['source'], 'CERTIFICATE'>;
-export const offeredSources = alarmSources.filter((each): each is OfferedSource => each !== 'CERTIFICATE');
 
 /** The catalogue that has the names of the values of a field. */
 type Names = 'severity' | 'eventTypes' | 'incidentTypes' | 'own';
@@ -44,7 +39,7 @@ const checks = (name: string, values: readonly string[], names: Names = 'own'): 
 });
 const number = (name: string): ConditionField => ({ kind: 'number', name });
 
-export const fieldsOf: Readonly<Record<OfferedSource, readonly ConditionField[]>> = {
+export const fieldsOf: Readonly<Record<AlarmSource, readonly ConditionField[]>> = {
   SENSOR_STATUS: [choice('of', ['SENSOR', 'PLACE']), checks('statuses', ['OFFLINE', 'ERROR'])],
   SENSOR_ISSUE: [{ kind: 'text', name: 'code' }],
   SENSOR_PLAUSIBILITY: [checks('checks', plausibilityChecks)],
@@ -72,18 +67,13 @@ export const fieldsOf: Readonly<Record<OfferedSource, readonly ConditionField[]>
   ],
   HIT: [choice('minPriority', severities, 'severity'), { kind: 'hotlist', name: 'listId' }],
   HOTLIST: [checks('states', hotlistTroubles), { kind: 'hotlist', name: 'listId' }],
+  CERTIFICATE: [number('days')],
   INTAKE: [choice('what', ['REFUSED', 'MISSED', 'FOLLOW_UPS']), number('count'), number('minutes')],
-  SYSTEM: [
-    choice(
-      'part',
-      systemParts.filter((part) => part !== 'SEAL'),
-    ),
-    { kind: 'number', name: 'threshold', isOptional: true },
-  ],
+  SYSTEM: [choice('part', systemParts), { kind: 'number', name: 'threshold', isOptional: true }],
 };
 
 /** The conditions of new rules. */
-export const initialOf: { readonly [Source in OfferedSource]: Partial<ConditionOf<Source>> } = {
+export const initialOf: { readonly [Source in AlarmSource]: Partial<ConditionOf<Source>> } = {
   SENSOR_STATUS: { statuses: ['OFFLINE', 'ERROR'] },
   SENSOR_ISSUE: {},
   SENSOR_PLAUSIBILITY: { checks: [...plausibilityChecks] },
@@ -92,17 +82,18 @@ export const initialOf: { readonly [Source in OfferedSource]: Partial<ConditionO
   INCIDENT_UNATTENDED: { minSeverity: 'CRITICAL' },
   HIT: {},
   HOTLIST: { states: [...hotlistTroubles] },
+  CERTIFICATE: { days: 30 },
   INTAKE: { count: 1, minutes: 10 },
   SYSTEM: {},
 };
 
 /** Sources whose alarms may end at another threshold than that at which they begin. */
-export const withThreshold: ReadonlySet<OfferedSource> = new Set(['TRAFFIC', 'EVENT_RATE', 'SYSTEM']);
+export const withThreshold: ReadonlySet<AlarmSource> = new Set(['TRAFFIC', 'EVENT_RATE', 'SYSTEM']);
 /** Sources of which nothing may be known. */
-export const withGaps: ReadonlySet<OfferedSource> = new Set(['TRAFFIC', 'SYSTEM']);
+export const withGaps: ReadonlySet<AlarmSource> = new Set(['TRAFFIC', 'SYSTEM']);
 
 /** The parts of a scope that a source has. */
-export function scopeOf(source: OfferedSource): { readonly isPlaces: boolean; readonly isTypes: boolean } {
+export function scopeOf(source: AlarmSource): { readonly isPlaces: boolean; readonly isTypes: boolean } {
   const isTypes = source.startsWith('SENSOR_') || source === 'TRAFFIC';
   return { isTypes, isPlaces: isTypes || ['INCIDENT_UNATTENDED', 'HIT', 'INTAKE'].includes(source) };
 }
@@ -122,7 +113,7 @@ function enteredAt(entered: Entered, field: ConditionField): unknown {
 }
 
 /** The condition that was entered. What is left empty is not in it; a missing number is NaN. */
-export function readCondition(entered: Entered, source: OfferedSource): AlarmCondition {
+export function readCondition(entered: Entered, source: AlarmSource): AlarmCondition {
   const condition: Record<string, unknown> = { source };
   for (const field of fieldsOf[source]) {
     const value = enteredAt(entered, field);

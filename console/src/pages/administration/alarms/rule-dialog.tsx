@@ -1,6 +1,6 @@
-import type { AlarmRule, AlarmRuleInput } from '@gantry/contract/alarm-rules';
+import type { AlarmRule, AlarmRuleInput, AlarmSource } from '@gantry/contract/alarm-rules';
 import type { Policy } from '@gantry/contract/alarms';
-import { sensorTypes, severities } from '@gantry/contract/values';
+import { alarmSources, sensorTypes, severities } from '@gantry/contract/values';
 import { hashKey, useQueries } from '@tanstack/react-query';
 import { type ReactNode, useEffect, useRef, useState } from 'react';
 import { useTranslation } from 'react-i18next';
@@ -13,16 +13,7 @@ import { Field } from '../../../ui/field.tsx';
 import { ChoiceField, Select } from '../../../ui/select.tsx';
 import { Chosen } from './chosen.tsx';
 import { Checks, ConditionFields } from './condition-fields.tsx';
-import {
-  initialOf,
-  isComplete,
-  type OfferedSource,
-  offeredSources,
-  readCondition,
-  scopeOf,
-  withGaps,
-  withThreshold,
-} from './condition-form.ts';
+import { initialOf, isComplete, readCondition, scopeOf, withGaps, withThreshold } from './condition-form.ts';
 import { Trial } from './trial.tsx';
 import { useSentence } from './use-sentence.ts';
 
@@ -31,7 +22,7 @@ const LABELS = ['RULE', 'SOURCE', 'SEVERITY', 'LOCATION', 'SENSOR'] as const;
 
 type Named = Pick<AlarmRuleInput['scope'], 'locationIds' | 'sensorIds'>;
 
-function read(entered: Entered, source: OfferedSource, named: Named): AlarmRuleInput {
+function read(entered: Entered, source: AlarmSource, named: Named): AlarmRuleInput {
   const has = scopeOf(source);
   const clear = withThreshold.has(source) ? entered.numberOrNull('clear.threshold') : null;
   const [from, until] = [entered.text('hours.from'), entered.text('hours.until')];
@@ -80,7 +71,7 @@ interface RuleDialogProps {
 export function RuleDialog({ rule, policies, isTurnedOn, onClose, onSaved }: RuleDialogProps) {
   const { t } = useTranslation(['administration', 'common']);
   const content = useRef<HTMLDivElement>(null);
-  const [source, setSource] = useState((rule?.condition.source ?? 'SENSOR_STATUS') as OfferedSource);
+  const [source, setSource] = useState((rule?.condition.source ?? 'SENSOR_STATUS') as AlarmSource);
   const [named, setNamed] = useState<Named>(rule?.scope ?? { locationIds: [], sensorIds: [] });
   const [input, setInput] = useState<AlarmRuleInput | null>(null);
   const form = useForm({
@@ -122,7 +113,7 @@ export function RuleDialog({ rule, policies, isTurnedOn, onClose, onSaved }: Rul
           <Select
             label={t('alarmRules.source')}
             value={source}
-            options={offeredSources.map((value) => ({ value, label: t(`alarmRules.sources.${value}`) }))}
+            options={alarmSources.map((value) => ({ value, label: t(`alarmRules.sources.${value}`) }))}
             onChange={setSource}
             error={errorOf('condition')}
           />
@@ -273,7 +264,7 @@ function NamedItems({ label, add, ids, lookUp, onChange, error }: NamedItemsProp
 
 interface MoreProps {
   readonly rule: AlarmRule | undefined;
-  readonly source: OfferedSource;
+  readonly source: AlarmSource;
   readonly errorOf: ErrorOf;
 }
 

@@ -132,6 +132,11 @@ function BackupItem({ backup }: { readonly backup: Backup }) {
           </Badge>
         </p>
       )}
+      {backup.recipients !== null && (
+        <p className="text-sm text-muted">
+          <Encryption recipients={backup.recipients} />
+        </p>
+      )}
       {name !== null && (
         <p className="text-sm text-muted">
           <bdi className="font-mono wrap-anywhere">{name}</bdi>
@@ -143,6 +148,22 @@ function BackupItem({ backup }: { readonly backup: Backup }) {
         </p>
       )}
     </li>
+  );
+}
+
+/** Whether a backup is encrypted, and the public keys of those who can decrypt it. */
+function Encryption({ recipients }: { readonly recipients: readonly string[] }) {
+  const { t } = useTranslation('administration');
+  if (recipients.length === 0) return t('backups.notEncrypted');
+  return (
+    <>
+      {t('backups.encryptedFor')}{' '}
+      {recipients.map((recipient) => (
+        <bdi key={recipient} className="me-2 font-mono wrap-anywhere">
+          {recipient}
+        </bdi>
+      ))}
+    </>
   );
 }
 
@@ -184,6 +205,17 @@ function BackupStatusPanel({ page }: { readonly page: BackupList }) {
                   {settings.folder}
                 </bdi>,
               ],
+              [
+                t('backups.encryption'),
+                <span key="encryption">
+                  <Encryption recipients={settings.recipients} />
+                  {settings.recipients.length === 0 && (
+                    <span className="block text-sm text-muted">
+                      {t('backups.encryptText', { setting: '\u2066BACKUP_ENCRYPT_TO\u2069' })}
+                    </span>
+                  )}
+                </span>,
+              ],
             ]}
           />
         ) : (
@@ -217,12 +249,16 @@ function isOld(lastCompletedAt: Date, schedule: string | null, now: number): boo
   return now - lastCompletedAt.getTime() > most * HOUR_MS;
 }
 
+/** What stands in the command for the file that decrypts the backup. */
+const IDENTITY = 'gantry-backup.key';
+
 function RestorePanel({ page }: { readonly page: BackupList }) {
   const { t } = useTranslation('administration');
   const newest = page.backups.find(({ status }) => status === 'COMPLETED');
   const folder = newest?.folder ?? page.settings?.folder ?? 'FOLDER';
   // A path of these characters needs no quotes in any shell.
-  const command = `gantry restore ${/^[\w./:@-]+$/.test(folder) ? folder : `'${folder.replaceAll("'", "'\\''")}'`}`;
+  const isEncrypted = (newest?.recipients ?? []).length > 0;
+  const command = `gantry restore ${isEncrypted ? `--identity ${IDENTITY} ` : ''}${/^[\w./:@-]+$/.test(folder) ? folder : `'${folder.replaceAll("'", "'\\''")}'`}`;
   return (
     <Panel title={t('backups.restore')}>
       <div className="flex flex-col gap-3">
@@ -233,6 +269,11 @@ function RestorePanel({ page }: { readonly page: BackupList }) {
           </code>
           <CopyButton text={command} label={t('copy')} />
         </div>
+        {isEncrypted && (
+          <p className="text-sm text-muted">
+            {t('backups.identityText', { file: `\u2066${IDENTITY}\u2069` })}
+          </p>
+        )}
       </div>
     </Panel>
   );

@@ -1,3 +1,4 @@
+import type { LookUpReason } from '@gantry/contract/events';
 import type { HoldDetail } from '@gantry/contract/storage';
 import { MAX_HELD_EVENTS } from '@gantry/contract/values';
 import { useState } from 'react';
@@ -6,6 +7,7 @@ import { FormDateField } from '../../../shared/form/date-field.tsx';
 import { useForm } from '../../../shared/form/form.ts';
 import { FormDialog } from '../../../shared/form/form-dialog.tsx';
 import { useNotices } from '../../../shared/notices/notices.tsx';
+import { PlatePurposeFields, readPlateReason } from '../../../shared/service/plates.tsx';
 import { api } from '../../../shared/service/service.ts';
 import { useTimeSettings } from '../../../shared/time/zone.ts';
 import { Field } from '../../../ui/field.tsx';
@@ -23,6 +25,7 @@ export function HoldDialog({ onClose, onSet }: HoldDialogProps) {
   const { say } = useNotices();
   const { timezone } = useTimeSettings();
   const [by, setBy] = useState<'range' | 'ids'>('range');
+  const [plate, setPlate] = useState('');
   const form = useForm({
     keep: 'new hold',
     read: (entered) => ({
@@ -31,10 +34,11 @@ export function HoldDialog({ onClose, onSet }: HoldDialogProps) {
       startDate: entered.text('startDate'),
       endDate: entered.text('endDate'),
       licensePlateNumber: entered.text('licensePlateNumber'),
+      why: readPlateReason(entered),
     }),
-    save: async ({ reason, ids, ...range }) => {
+    save: async ({ reason, why, ids, ...range }) => {
       if (by === 'ids') return api.storage.setHold.mutate({ eventIds: ids, reason });
-      const { eventIds, total } = await findEventIds({ ...range, reason });
+      const { eventIds, total } = await findEventIds({ ...range, why });
       if (total === 0) throw new Error(t('holds.rangeEmpty'));
       if (total > MAX_HELD_EVENTS)
         throw new Error(
@@ -100,7 +104,9 @@ export function HoldDialog({ onClose, onSet }: HoldDialogProps) {
             hint={t('webhooks.plateHint')}
             name="licensePlateNumber"
             error={form.errorOf('licensePlateNumber')}
+            onChange={(event) => setPlate(event.target.value.trim())}
           />
+          {plate !== '' && <PlatePurposeFields errorOf={form.errorOf} />}
         </>
       ) : (
         <Field
@@ -125,18 +131,22 @@ interface Range {
   readonly endDate: string;
   /** Empty: all plates. */
   readonly licensePlateNumber: string;
-  /** Reason of the search. It is sent only with a plate, because searches for plates are recorded. */
-  readonly reason: string;
+  /** Why it is searched for. This is sent only with a plate, because searches for plates are recorded. */
+  readonly why: LookUpReason;
 }
 
 /** The ids of the events of a range, including archived ones. No ids if there are more than `MAX_HELD_EVENTS`. */
-async function findEventIds({ licensePlateNumber, reason, ...range }: Range) {
+async function findEventIds({ licensePlateNumber, why, ...range }: Range) {
   const eventIds = new Set<string>();
   let total = 0;
   // Oldest first: with the newest first, events that arrive in the meantime would shift the pages.
   const input = {
     ...range,
-    ...(licensePlateNumber && { licensePlateNumber, reason: reason.slice(0, REASON_MAX) }),
+    ...(licensePlateNumber && {
+      licensePlateNumber,
+      ...why,
+      reason: why.reason?.slice(0, REASON_MAX),
+    }),
     sortOrder: 'asc' as const,
   };
   for (let skip = 0; ; skip += TAKE) {

@@ -2,10 +2,13 @@ import type { CreateRotaInput, Rota, RotaWarning } from '@gantry/contract/rotas'
 import { useQuery } from '@tanstack/react-query';
 import { useRef, useState } from 'react';
 import { useTranslation } from 'react-i18next';
+import { FormDateField } from '../../../shared/form/date-field.tsx';
 import { type Entered, useForm } from '../../../shared/form/form.ts';
 import { FormDialog } from '../../../shared/form/form-dialog.tsx';
 import { api, service } from '../../../shared/service/service.ts';
+import { createTimeFormat } from '../../../shared/time/format.ts';
 import { Moment } from '../../../shared/time/moment.tsx';
+import { useTimeSettings } from '../../../shared/time/zone.ts';
 import { Button } from '../../../ui/button.tsx';
 import { Field } from '../../../ui/field.tsx';
 import { Select } from '../../../ui/select.tsx';
@@ -47,7 +50,9 @@ function read(entered: Entered, layers: readonly Layer[], overrides: readonly Ov
 /** A dialog that adds or changes a rota. Before it is saved, it says at which times nobody is on duty. */
 export function RotaDialog({ rota, onClose, onSaved }: RotaDialogProps) {
   const { t } = useTranslation(['administration', 'common']);
-  const [layers, setLayers] = useState<readonly Layer[]>(rota?.layers ?? [newLayer()]);
+  const settings = useTimeSettings();
+  const today = createTimeFormat(rota?.timezone ?? settings.timezone, 'en', settings).isoDay(new Date());
+  const [layers, setLayers] = useState<readonly Layer[]>(rota?.layers ?? [newLayer(today)]);
   const [overrides, setOverrides] = useState<readonly Override[]>(() => overridesOf(rota));
   const { users } = useUsers();
   const [warnings, setWarnings] = useState<readonly RotaWarning[]>([]);
@@ -111,7 +116,7 @@ export function RotaDialog({ rota, onClose, onSaved }: RotaDialogProps) {
         />
       ))}
       <div className="flex gap-2">
-        <Button icon="add" onClick={() => setLayers([...layers, newLayer()])}>
+        <Button icon="add" onClick={() => setLayers([...layers, newLayer(today)])}>
           {t('rotas.addLayer')}
         </Button>
         {layers.length > 1 && (
@@ -135,11 +140,9 @@ export function RotaDialog({ rota, onClose, onSaved }: RotaDialogProps) {
   );
 }
 
-function newLayer(): Layer {
-  return {
-    start: new Date().toISOString().slice(0, 10),
-    ...{ handover: '08:00', days: 7, members: [], hours: null },
-  };
+/** @param start the day on which it begins */
+function newLayer(start: string): Layer {
+  return { start, handover: '08:00', days: 7, members: [], hours: null };
 }
 
 function Warning({ warning: { kind, from, until, others, user } }: { readonly warning: RotaWarning }) {
@@ -173,11 +176,9 @@ function LayerFields({ n, layer, onMembers, errorOf }: LayerFieldsProps) {
       <legend className="px-1 text-sm text-muted">{t('rotas.layer', { n: n + 1 })}</legend>
       <Members ids={layer.members} onChange={onMembers} error={errorOf(`${at}.members`)} />
       <div className="grid gap-3 sm:grid-cols-3">
-        <Field
+        <FormDateField
           label={t('rotas.start')}
           name={`${at}.start`}
-          dir="ltr"
-          placeholder="2026-01-31"
           defaultValue={layer.start}
           error={errorOf(`${at}.start`)}
           required

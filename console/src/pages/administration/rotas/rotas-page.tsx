@@ -11,6 +11,7 @@ import { Moment } from '../../../shared/time/moment.tsx';
 import { Button } from '../../../ui/button.tsx';
 import { Empty } from '../../../ui/empty.tsx';
 import { Panel } from '../../../ui/panel.tsx';
+import { useShortcuts } from '../../../ui/shortcuts.tsx';
 import { Skeleton } from '../../../ui/skeleton.tsx';
 import { type ListedRota, RotaDialog } from './rota-dialog.tsx';
 
@@ -33,8 +34,10 @@ export function RotasPage() {
     close();
     void queryClient.invalidateQueries({ queryKey: service.rotas.pathKey() });
   };
+  const create = () => setOpen({ dialog: 'edit' });
+  useShortcuts([{ keys: 'n', label: t('rotas.create'), scope: 'page', run: create }]);
   const add = (
-    <Button kind="primary" icon="add" onClick={() => setOpen({ dialog: 'edit' })}>
+    <Button kind="primary" icon="add" onClick={create}>
       {t('rotas.create')}
     </Button>
   );

@@ -126,7 +126,7 @@ export function useRemovalText(): (totals: RetentionPreview['totals']) => string
 export function totalsOf(
   removals: readonly { readonly class: RetentionClass; readonly rows: number }[],
 ): Record<RetentionClass, number> {
-  const totals = { events: 0, images: 0, reports: 0, activity: 0, traffic: 0, hits: 0, log: 0 };
+  const totals = { events: 0, images: 0, reports: 0, activity: 0, traffic: 0, hits: 0, log: 0, cases: 0 };
   for (const removal of removals) totals[removal.class] += removal.rows;
   return totals;
 }

@@ -16,4 +16,5 @@ export const retentionClasses = [
   'traffic',
   'hits',
   'log',
+  'cases',
 ] as const satisfies readonly RetentionClass[];

@@ -1,5 +1,5 @@
 import type { RetentionInput, RetentionRules, RetentionSettings } from '@gantry/contract/storage';
-import { eventTypes } from '@gantry/contract/values';
+import { eventTypes, typesWithoutHit } from '@gantry/contract/values';
 import { useQuery } from '@tanstack/react-query';
 import { type ReactNode, useId, useState } from 'react';
 import { useTranslation } from 'react-i18next';
@@ -43,6 +43,7 @@ function RulesForm({ rules }: { readonly rules: RetentionSettings }) {
       activity: readRule(entered, 'activity'),
       traffic: readRule(entered, 'traffic'),
       log: readRule(entered, 'log'),
+      cases: readRule(entered, 'cases'),
     }),
     save: async (input) => {
       const preview = await api.storage.previewRetention.query(input);
@@ -54,7 +55,7 @@ function RulesForm({ rules }: { readonly rules: RetentionSettings }) {
     <form ref={form.ref} onSubmit={form.submit} className="flex flex-col gap-3">
       <p className="text-muted">{t('retention.text')}</p>
       <EventRules rules={rules.events} errorOf={form.errorOf} />
-      {(['images', 'reports', 'activity', 'traffic', 'log'] as const).map((name) => (
+      {(['images', 'reports', 'activity', 'traffic', 'log', 'cases'] as const).map((name) => (
         <RuleField
           key={name}
           name={name}
@@ -118,6 +119,7 @@ interface EventRulesProps {
 function EventRules({ rules, errorOf }: EventRulesProps) {
   const { t } = useTranslation(['administration', 'events']);
   const own = Object.keys(rules.byType).length;
+  const shorter = Object.keys(rules.withoutHit).length;
   return (
     <>
       <RuleField
@@ -135,8 +137,24 @@ function EventRules({ rules, errorOf }: EventRulesProps) {
               name={`events.byType.${type}`}
               label={t(`events:types.${type}`)}
               days={rules.byType[type]}
-              hasDefault
+              choices={['default', 'forever', 'days']}
               error={errorOf(`events.byType.${type}`)}
+            />
+          ))}
+        </div>
+      </details>
+      <details open={shorter > 0} className="rounded-md border px-3 py-2">
+        <summary className="cursor-pointer">{t('retention.withoutHit', { count: shorter })}</summary>
+        <p className="mt-2 text-sm text-muted">{t('retention.withoutHitHint')}</p>
+        <div className="mt-2 flex flex-col gap-2">
+          {typesWithoutHit.map((type) => (
+            <RuleField
+              key={type}
+              name={`events.withoutHit.${type}`}
+              label={t(`events:types.${type}`)}
+              days={rules.withoutHit[type]}
+              choices={['asOthers', 'days']}
+              error={errorOf(`events.withoutHit.${type}`)}
             />
           ))}
         </div>
@@ -151,11 +169,17 @@ function readEventRules(entered: Entered): RetentionRules['events'] {
   return {
     default: readRule(entered, 'events.default'),
     byType: Object.fromEntries(own.map((type) => [type, readRule(entered, `events.byType.${type}`)])),
+    withoutHit: Object.fromEntries(
+      typesWithoutHit.flatMap((type) => {
+        const days = readRule(entered, `events.withoutHit.${type}`);
+        return days === null ? [] : [[type, days]];
+      }),
+    ),
   };
 }
 
-/** `default`: the default rule of events applies. */
-type Choice = 'default' | 'forever' | 'days';
+/** `default`: the default rule of events applies. `asOthers`: there is no shorter rule. */
+type Choice = 'default' | 'asOthers' | 'forever' | 'days';
 
 interface RuleFieldProps {
   /** The path of the rule in the input. */
@@ -163,19 +187,19 @@ interface RuleFieldProps {
   readonly label: string;
   /** Days to keep; null: indefinitely; undefined: the default rule applies. */
   readonly days: number | null | undefined;
-  readonly hasDefault?: boolean;
+  /** The first one is chosen if `days` is undefined. */
+  readonly choices?: readonly Choice[];
   readonly error?: string | undefined;
   readonly hint?: ReactNode;
 }
 
 /** A field for the number of days for which a class or event type is kept. */
-function RuleField({ name, label, days, hasDefault = false, error, hint }: RuleFieldProps) {
+function RuleField({ name, label, days, choices = ['forever', 'days'], error, hint }: RuleFieldProps) {
   const { t } = useTranslation('administration');
   const id = useId();
   const [choice, setChoice] = useState<Choice>(
-    days === undefined ? 'default' : days === null ? 'forever' : 'days',
+    days === undefined ? (choices[0] ?? 'forever') : days === null ? 'forever' : 'days',
   );
-  const choices: readonly Choice[] = hasDefault ? ['default', 'forever', 'days'] : ['forever', 'days'];
   const note = error ?? hint;
   const field = 'min-h-8 rounded-md border bg-raised px-2 pointer-coarse:min-h-11';
   return (

@@ -9,6 +9,8 @@ const keys = {
   'incident.changed': 'incidentChanged',
   'sensor.statusChanged': 'sensorStatusChanged',
   'watchlist.alert': 'watchlistAlert',
+  activity: 'activity',
+  'case.changed': 'caseChanged',
   test: 'test',
 } as const satisfies Record<DeliveryKind, string>;
 
@@ -30,6 +32,8 @@ export const webhookKinds = [
   'incident.changed',
   'sensor.statusChanged',
   'watchlist.alert',
+  'activity',
+  'case.changed',
 ] as const satisfies readonly WebhookKind[];
 
 /**

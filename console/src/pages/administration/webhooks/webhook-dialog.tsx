@@ -9,7 +9,7 @@ import { LookUpField } from '../../../shared/form/look-up-field.tsx';
 import { changesOf, useSeen } from '../../../shared/form/seen.ts';
 import { OnceSecret } from '../../../shared/notices/copy-button.tsx';
 import { sensorLookUp } from '../../../shared/places/look-ups.ts';
-import { PlateReasonField } from '../../../shared/service/plates.tsx';
+import { PlateReasonFields, readPlateReason } from '../../../shared/service/plates.tsx';
 import { api } from '../../../shared/service/service.ts';
 import { Button } from '../../../ui/button.tsx';
 import { Dialog } from '../../../ui/dialog.tsx';
@@ -37,7 +37,7 @@ function read(entered: Entered) {
     description: entered.textOrNull('description'),
     kinds: webhookKinds.filter((kind) => entered.checked(`kind ${kind}`)),
     filter: readFilter(entered),
-    reason: entered.text('reason') || undefined,
+    ...readPlateReason(entered),
   };
 }
 
@@ -56,12 +56,13 @@ export function WebhookDialog({ webhook: given, onClose, onSaved }: WebhookDialo
   const form = useForm({
     keep: given ? `webhook ${given.id}` : 'new webhook',
     read,
-    save: async ({ reason, ...input }) => {
+    save: async ({ reason, purpose, caseNumber, ...input }) => {
+      const why = { reason, purpose, caseNumber };
       if (webhook) {
         const changes = changesOf(webhook, input);
         await refuseUnseen(changes);
         return {
-          ...(await api.webhooks.update.mutate({ id: webhook.id, ...changes, reason })),
+          ...(await api.webhooks.update.mutate({ id: webhook.id, ...changes, ...why })),
           isNew: false,
         };
       }
@@ -69,7 +70,7 @@ export function WebhookDialog({ webhook: given, onClose, onSaved }: WebhookDialo
       const created = await api.webhooks.create.mutate({
         ...others,
         ...(description !== null && { description }),
-        reason,
+        ...why,
       });
       return { ...created, isNew: true };
     },
@@ -208,7 +209,7 @@ function FilterFields({ filter, errorOf }: FilterFieldsProps) {
         ]}
         onChange={setDirection}
       />
-      {hasPlate && <PlateReasonField error={errorOf('reason')} />}
+      {hasPlate && <PlateReasonFields errorOf={errorOf} />}
       <LookUpField
         label={t('webhooks.sensor')}
         name="filter.sensorId"
