@@ -5,10 +5,11 @@ import { DAY_MS, MINUTE_MS } from '@gantry/contract/durations';
 import { Command } from 'commander';
 import { virtualCounter } from './counter.ts';
 import { workThroughPast } from './demo/control-room.ts';
-import { keepCounting, sendCounts } from './demo/counting.ts';
+import { ensurePoints, keepCounting, sendCounts } from './demo/counting.ts';
 import { type DemoFeatures, findFeatures } from './demo/features.ts';
 import { followNews } from './demo/news.ts';
 import { readMark, writeMark } from './demo/progress-mark.ts';
+import { ensureRoadMap } from './demo/road-map.ts';
 import { type Service, startService } from './demo/service.ts';
 import { type Colleague, gatherStaff, type Staff } from './demo/staff.ts';
 import { type DemoLogin, ensureDemoUsers, loginsFile } from './demo/users.ts';
@@ -58,6 +59,8 @@ const env = {
   ...process.env,
   ...Object.fromEntries(ofTheService.map((name) => [name, ''])),
   DATA_DIR: dataDir,
+  // Speeds are posted and studied in miles per hour where the places are.
+  SPEED_UNITS: given.has('SPEED_UNITS') ? process.env.SPEED_UNITS : 'MPH',
   LOG_LEVEL: process.env.LOG_LEVEL || 'warn',
 };
 const adminEmail = process.env.ADMIN_EMAIL || 'admin@gantry.local';
@@ -110,6 +113,7 @@ async function prepareCounter({ client }: Colleague, url: string): Promise<Devic
   const { sensors } = await ensureSensors(client.api, prefix, [virtualCounter(SEED, prefix)]);
   const [device] = assemble(url, sensors, signal).devices;
   if (!device) throw new Error('No counter was registered');
+  await ensurePoints(client.api, device.sensor);
   return device;
 }
 
@@ -156,6 +160,7 @@ async function demonstrate({ url }: Service, historyDays: number): Promise<void>
   const fleet = await persist(() => prepareFleet(api, SEED, SENSORS));
   if (fleet.created > 0)
     await persist(() => api.system.timezone.updateTimezoneSettings.mutate(LOCAL_SETTINGS));
+  await persist(() => ensureRoadMap(url, admin.client, signal));
   const staff = await persist(() => gatherStaff(url, logins, admin));
   try {
     const features = await persist(() => findFeatures(staff.operator.client.api));

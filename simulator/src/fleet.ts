@@ -2,7 +2,8 @@ import type { GantryClient } from '@gantry/client';
 import { MAX_TAKE } from '@gantry/contract/page';
 import type { RegisteredSensor } from './device.ts';
 import { identityOf } from './health.ts';
-import { addressOf, limitKmh, type Place } from './places.ts';
+import { addressOf, isFreeway, limitKmh, type Place, roadOf } from './places.ts';
+import { kilometreOf } from './roads.ts';
 import { devicePrefix, type VirtualSensor, virtualSensor } from './sensor.ts';
 
 type Api = GantryClient['api'];
@@ -46,6 +47,7 @@ export async function ensureSensors(
       ipAddress: identityOf(sensor).ipAddress,
       coordinates: { latitude: place.latitude, longitude: place.longitude, address: addressOf(place) },
       locationId: locations.get(place),
+      tags: tagsOf(sensor),
       description: 'A virtual sensor of the simulator',
     });
     known.set(deviceId, created.apiKey);
@@ -55,6 +57,13 @@ export async function ensureSensors(
   const sensors = wanted.map((sensor) => ({ sensor, apiKey: known.get(sensor.deviceId) ?? '' }));
   return { sensors, created: missing.length };
 }
+
+/** By which lists and rules select sensors. */
+function tagsOf({ place, type }: VirtualSensor): string[] {
+  return [isFreeway(place) ? 'freeway' : 'arterial', ...(ENFORCES.has(type) ? ['enforcement'] : [])];
+}
+
+const ENFORCES: ReadonlySet<VirtualSensor['type']> = new Set(['CAMERA', 'SPEED_DETECTOR', 'EDGE_CONTROLLER']);
 
 async function inGroups<Item, Result>(
   items: readonly Item[],
@@ -84,11 +93,15 @@ async function ensureLocation(api: Api, place: Place): Promise<string> {
   const found = locations.find(({ name }) => name === place.name);
   if (found) return found.id;
   const { latitude, longitude } = place;
+  const road = roadOf(place);
   const created = await api.locations.create.mutate({
     name: place.name,
     address: addressOf(place),
     coordinates: { latitude, longitude },
     speedLimit: limitKmh(place),
+    road,
+    kilometre: kilometreOf(road, latitude, longitude),
+    lanes: isFreeway(place) ? 6 : 4,
     description: `Posted limit ${limitKmh(place)} km/h (${place.limitMph} mph)`,
   });
   return created.id;

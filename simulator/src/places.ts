@@ -73,6 +73,11 @@ export function directionsOf({ name }: Place) {
   return EAST_WEST.test(name) ? (['EB', 'WB'] as const) : (['NB', 'SB'] as const);
 }
 
+/** The main road of a place. */
+export function roadOf({ name }: Place): string {
+  return name.split(' @ ')[0] ?? name;
+}
+
 /** The postal address. */
 export function addressOf({ name, community }: Place): string {
   return `${name.replace(' @ ', ' at ')}, ${community}, MD`;

@@ -17,7 +17,7 @@ export interface Pace {
   readonly rate: number;
   /** The same traffic at every hour, without rush hours and quiet nights. */
   readonly steady: boolean;
-  /** Whether sensors with a camera send images of notable events; off by default. */
+  /** Whether sensors send images of notable events; off by default. */
   readonly images?: boolean;
 }
 
@@ -43,8 +43,9 @@ export function eventsOfMinute(sensor: VirtualSensor, minute: number, pace: Pace
     const timestamp = new Date(at).toISOString();
     const idempotencyKey = `${sensor.deviceId}/${minute}.${index}`;
     const report = reportFrom(sensor.type, sensor.place, at, random);
-    const images = pace.images ? imagesIn(sensor, report, seed) : {};
-    return { at, input: { ...report, ...images, timestamp, idempotencyKey } };
+    const input = { ...report, timestamp, idempotencyKey };
+    if (pace.images && PHOTOGRAPHED.has(report.eventType)) addImage(input, sensor, at, seed);
+    return { at, input };
   });
   return events.sort((a, b) => a.at - b.at);
 }
@@ -88,8 +89,15 @@ export function createStream(sensor: VirtualSensor, from: number, pace: Pace): E
   };
 }
 
-function imagesIn(sensor: VirtualSensor, { eventType }: EventInput, seed: number): { images?: string[] } {
-  return sensor.type !== 'RADAR' && PHOTOGRAPHED.has(eventType)
-    ? { images: [photograph(createRandom(mix(seed, OF_IMAGE)))] }
-    : {};
+/** Adds the image of an event, which is drawn when it is read first: the events of a minute are made long before they are sent. */
+function addImage(input: EventInput, sensor: VirtualSensor, at: number, seed: number): void {
+  const event = { ...input };
+  let images: string[] | null = null;
+  Object.defineProperty(input, 'images', {
+    enumerable: true,
+    get() {
+      images ??= [photograph({ sensor, at, event }, createRandom(mix(seed, OF_IMAGE)))];
+      return images;
+    },
+  });
 }

@@ -1,9 +1,12 @@
+import type { GantryClient } from '@gantry/client';
 import { MAX_PERIODS } from '@gantry/contract/counts';
 import { periodsOf, QUARTER_MS } from '../counter.ts';
 import { speak } from '../delivery.ts';
 import type { Device } from '../device.ts';
 import type { TimeRange } from '../history.ts';
+import { roadOf } from '../places.ts';
 import { pause } from '../retry.ts';
+import type { VirtualSensor } from '../sensor.ts';
 
 /** How long after a quarter hour the counter reports it, in milliseconds. */
 const DELAY_MS = 2_000;
@@ -31,5 +34,35 @@ export async function keepCounting(device: Device, from: number): Promise<void> 
   for (let start = from; !device.signal.aborted; ) {
     start = await sendCounts(device, { from: start, to: Date.now() });
     await pause(start + QUARTER_MS + DELAY_MS - Date.now(), device.signal);
+  }
+}
+
+/** The measuring points of the counter: a carriageway of two lanes in each direction, and what counts there. */
+export async function ensurePoints(
+  api: GantryClient['api'],
+  { deviceId, place }: VirtualSensor,
+): Promise<void> {
+  const { sensors } = await api.sensors.getAll.query({ search: deviceId, take: 1 });
+  const [sensor] = sensors;
+  if (!sensor?.locationId) return;
+  const { locationId } = sensor;
+  const { points } = await api.points.list.query({ locationId });
+  for (const [direction, bearing] of [
+    ['NB', 330],
+    ['SB', 150],
+  ] as const) {
+    if (points.some((point) => point.direction === direction)) continue;
+    const name = `${roadOf(place)} ${direction}`;
+    const point = {
+      locationId,
+      name,
+      direction,
+      bearing,
+      lanes: 2,
+      roadClass: 'primary',
+      setting: 'URBAN',
+    } as const;
+    const { id } = await api.points.create.mutate(point);
+    await api.assignments.create.mutate({ sensorId: sensor.id, pointId: id, channel: { direction } });
   }
 }
