@@ -1,6 +1,7 @@
 import { mkdir } from 'node:fs/promises';
 import { resolve } from 'node:path';
 import { Command, InvalidArgumentError } from 'commander';
+import { BenchmarkFailed } from '../failure.ts';
 import { describeMachine } from '../machine.ts';
 import { addCommonOptions, numberBetween } from '../option-values.ts';
 import { type Output, publish, type Results } from '../results.ts';
@@ -57,6 +58,10 @@ async function run(options: Options): Promise<void> {
   const questions = QUESTIONS.filter(
     ({ group, name }) => only === undefined || `${group}: ${name}`.includes(only),
   );
+  if (questions.length === 0)
+    throw new BenchmarkFailed(
+      `No query has ${JSON.stringify(only)} in its name. Their groups are ${[...new Set(QUESTIONS.map(({ group }) => group))].join(', ')}.`,
+    );
   const signal = stopOnSignals();
   const print = (line: string): void => void process.stderr.write(`${line}\n`);
   const work = await openFolder(options);

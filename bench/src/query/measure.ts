@@ -105,7 +105,7 @@ async function measureQuestion(
   { asks, checks, signal }: MeasureOptions,
 ): Promise<Measurement> {
   const atOnce = question.atOnce ?? 1;
-  const rounds = Math.ceil(asks / atOnce);
+  const rounds = Math.ceil(Math.min(asks, question.mostAsks ?? asks) / atOnce);
   const warmup = Math.ceil(rounds * WARMUP_SHARE);
   const runs = await Promise.all(
     asked.map(async (one) => ({

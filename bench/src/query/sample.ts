@@ -1,6 +1,7 @@
 import { DAY_MS } from '@gantry/contract/durations';
 import { createRandom, mix, type Random } from '@gantry/simulator/src/random.ts';
 import pg from 'pg';
+import { BenchmarkFailed } from '../failure.ts';
 import { firstIdAt, type HistoryOptions } from './history.ts';
 
 /** The source of arguments: events spread evenly over the history. Times are in Unix milliseconds. */
@@ -32,7 +33,7 @@ interface Row {
   violation_type: string;
 }
 
-/** Reads a sample from a database. @param unprocessed the required number of unprocessed events */
+/** Reads a sample from a database. @param unprocessed the required number of unprocessed events @throws BenchmarkFailed if there are fewer */
 export async function drawSample(
   databaseUrl: string,
   { from, until, seed }: HistoryOptions,
@@ -60,6 +61,10 @@ export async function drawSample(
       'SELECT id FROM events WHERE NOT processed ORDER BY md5(id::text) LIMIT $1',
       [unprocessed],
     );
+    if (open.length < unprocessed)
+      throw new BenchmarkFailed(
+        `A history has ${open.length} events that are not processed, and the queries that mark them need ${unprocessed}: choose a longer one, or fewer --asks.`,
+      );
     const { rows: detectors } = await client.query<{ sensor_id: string }>(
       'SELECT sensor_id FROM traffic_places WHERE periods LIMIT 1',
     );
