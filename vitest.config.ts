@@ -8,9 +8,9 @@ export default defineConfig({
     ],
     globalSetup: ['server/test/database-server.ts'],
     setupFiles: ['server/test/after-each-file.ts'],
-    testTimeout: 120_000,
-    hookTimeout: 120_000,
     // A busy machine takes many times as long as an idle one. Only a test that fails waits for so long.
+    testTimeout: 300_000,
+    hookTimeout: 300_000,
     expect: { poll: { timeout: 30_000 } },
     // No file leaves anything behind in its worker, so each loads the service once, not once for every file.
     isolate: false,

@@ -62,6 +62,8 @@ const UNBATCHED = new Set([
   'auth.login',
   'events.ingest',
   'events.ingestBatch',
+  'faults.report',
+  'faults.update',
   'incidents.addNote',
   'sensors.heartbeat',
 ]);

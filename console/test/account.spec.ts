@@ -1,8 +1,8 @@
 import { execFileSync } from 'node:child_process';
 import { createGantryClient } from '@gantry/client';
 import { codeOf } from './codes.ts';
-import { expect, expectAccessible, test } from './fixtures.ts';
-import { PASSWORD } from './service.ts';
+import { expect, expectAccessible, openAlone, test } from './fixtures.ts';
+import { PASSWORD, startService } from './service.ts';
 
 test('a second factor is set up, asked for, replaced by a recovery code, and switched off', async ({
   service,
@@ -153,6 +153,28 @@ test('the command that restores a backup can be pasted, whatever the folder is n
   expect(pasted.toString()).toBe(`${folder}|`);
 });
 
+test('the page of backups says for whom each one is encrypted', async ({ browser }) => {
+  test.slow();
+  const recipient = 'age1ql3z7hjy54pw3hyww5ayyfg7zqgvc7w3j2elw8zmrj2kg5sfn9aqmcac8p';
+  const service = await startService({ BACKUP_ENCRYPT_TO: recipient });
+  try {
+    const page = await openAlone(browser, service, '/administration/backups');
+    const latest = page.getByRole('region', { name: 'Latest complete backup' });
+    await expect(latest).toContainText(`Encrypted for ${recipient}`);
+    await expect(latest).not.toContainText('BACKUP_ENCRYPT_TO');
+    await page.getByRole('button', { name: 'Back up now' }).click();
+    const made = page.getByRole('list', { name: 'All backups' }).getByRole('listitem');
+    await expect(made).toContainText(`Encrypted for ${recipient}`, { timeout: 60_000 });
+    const restore = page.getByRole('region', { name: 'Restore' });
+    await expect(restore.locator('code')).toHaveText(/^gantry restore --identity gantry-backup\.key \//);
+    await expect(restore).toContainText('The newest backup is encrypted');
+    await expectAccessible(page);
+    await page.context().close();
+  } finally {
+    await service.stop();
+  }
+});
+
 test('a backup is made, and the installation is checked', { tag: '@long' }, async ({ openAs }) => {
   const page = await openAs('ADMIN', '/administration/backups', { theme: 'light' });
   await expect(page.getByText('There is no complete backup yet')).toBeVisible();
@@ -160,6 +182,10 @@ test('a backup is made, and the installation is checked', { tag: '@long' }, asyn
   const made = page.getByRole('list', { name: 'All backups' }).getByRole('listitem');
   await expect(made.filter({ hasText: 'Completed' })).toHaveCount(1, { timeout: 60_000 });
   await expect(page.getByRole('region', { name: 'Restore' })).toContainText('gantry restore /');
+  await expect(made.filter({ hasText: 'Not encrypted' })).toHaveCount(1);
+  await expect(page.getByRole('region', { name: 'Latest complete backup' })).toContainText(
+    'BACKUP_ENCRYPT_TO',
+  );
   await expect(page.getByText('There is no complete backup yet')).toHaveCount(0);
   await expectAccessible(page);
 

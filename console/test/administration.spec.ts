@@ -316,6 +316,7 @@ test.describe('axe finds nothing', () => {
     'storage',
     'holds',
     'backups',
+    'map',
     'settings',
     'system',
     'doctor',
@@ -357,4 +358,36 @@ test('days are added to the calendar, a wrong line is named, and a day is delete
   await page.getByRole('dialog').getByRole('button', { name: 'Delete' }).click();
   await expect(row).toHaveCount(0);
   await expect(page.getByRole('row').filter({ hasText: 'Children’s Day' })).toBeVisible();
+});
+
+test.describe('the audit of looks at plates', () => {
+  test('draws a sample, takes a verdict for each entry, and saves the sample as CSV', async ({ openAs }) => {
+    const searching = await openAs('OPERATOR', '/events?licensePlateNumber=AUDIT+77');
+    await searching.getByLabel('Reason for the search').fill('Case 12');
+    await searching.getByRole('button', { name: 'Search', exact: true }).click();
+    await expect(searching.getByText('This search was recorded')).toBeVisible();
+    const page = await openAs('ADMIN', '/administration/audit');
+    await page.getByRole('button', { name: 'Draw a sample' }).first().click();
+    const dialog = page.getByRole('dialog', { name: 'Draw a sample' });
+    const today = new Date();
+    await dialog.getByLabel('From').fill(today.toISOString().slice(0, 10));
+    await dialog.getByLabel('Until').fill(today.toISOString().slice(0, 10));
+    await dialog.getByLabel('Number of entries').fill('500');
+    await dialog.getByRole('button', { name: 'Draw a sample' }).click();
+    await expect(page).toHaveURL(/sample=/);
+    await page.getByRole('cell', { name: 'AUDIT 77' }).click();
+    const pane = page.getByRole('complementary', { name: 'Details' });
+    await pane.getByRole('combobox', { name: 'Verdict' }).selectOption('UNJUSTIFIED');
+    await pane.getByLabel('Note').fill('Nobody knows why');
+    await pane.getByRole('button', { name: 'Record the verdict' }).click();
+    await expect(pane.getByText('Nobody knows why')).toBeVisible();
+    const saving = page.waitForEvent('download');
+    await page.getByRole('button', { name: 'CSV' }).click();
+    const file = await (await saving).createReadStream();
+    let text = '';
+    for await (const part of file) text += String(part);
+    expect(text).toContain('AUDIT 77');
+    expect(text).toContain('Unjustified');
+    await expectAccessible(page);
+  });
 });

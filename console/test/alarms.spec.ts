@@ -1,6 +1,5 @@
 import { expect, expectAccessible, test } from './fixtures.ts';
 
-// Rounds are ten seconds apart.
 const ROUND = { timeout: 40_000 };
 
 test('an alarm appears by itself, is acknowledged, silenced with a reason, and is over when its cause is', async ({

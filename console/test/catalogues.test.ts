@@ -1,5 +1,6 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { basename, join } from 'node:path';
+import { caseCheckSentences } from '@gantry/contract/case-check-sentences';
 import { doctorSentences } from '@gantry/contract/doctor-sentences';
 import { incidentTypes } from '@gantry/contract/values';
 import i18next from 'i18next';
@@ -61,6 +62,15 @@ it('have a sentence for every finding of system.doctor; the English one is that 
     ([code, { finding, remedy }]) => [code, remedy === undefined ? { finding } : { finding, remedy }],
   );
   expect(read('administration', 'en').findings).toEqual(Object.fromEntries(ofService));
+});
+
+it.each(LANGUAGES)('say in %s all that checks of a case find, with the same values', (language) => {
+  const said = (read('cases', language).checks as Texts).sentences as Texts;
+  const values = (texts: Readonly<Record<string, unknown>>) =>
+    Object.fromEntries(
+      Object.entries(texts).map(([code, text]) => [code, [...new Set(placeholders(String(text)))].sort()]),
+    );
+  expect(values(said)).toEqual(values(caseCheckSentences));
 });
 
 it.each(LANGUAGES)('label in %s the codes that events have', async (language) => {

@@ -7,7 +7,7 @@ import { overlay } from '../src/pages/traffic/overlay.ts';
 import { timeLabels } from '../src/shared/chart/time-axis.ts';
 import { csvOf } from '../src/shared/csv/csv.ts';
 import { besides, daysIn, nameOfRange, rangeOfMonth, rangeOfPreset } from '../src/shared/range/days.ts';
-import { createTimeFormat, offsetsOf } from '../src/shared/time/format.ts';
+import { createTimeFormat, offsetsOf, spanOfDays, startOfHour } from '../src/shared/time/format.ts';
 
 const berlin = createTimeFormat('Europe/Berlin', 'en', {
   timezone: 'Europe/Berlin',
@@ -101,6 +101,16 @@ describe('an axis of times', () => {
   });
 });
 
+describe('an axis of a day that begins at 01:00', () => {
+  it('has its date', () => {
+    const settings = { use24HourFormat: true, dateFormat: 'YYYY-MM-DD', firstDayOfWeek: 1 } as const;
+    const cairo = createTimeFormat('Africa/Cairo', 'en', { ...settings, timezone: 'Africa/Cairo' });
+    const starts = hours('2026-04-23T22:00:00Z', 23).map(({ start }) => start);
+    const { labels, isLabelled } = timeLabels(starts, cairo, 'en');
+    expect(labels.filter((_, at) => isLabelled(at)).slice(0, 2)).toEqual(['01:00\n2026-04-24', '03:00']);
+  });
+});
+
 describe('an axis of two days', () => {
   it('has hours also where one of them has 25', () => {
     const quarters = Array.from(
@@ -128,6 +138,47 @@ describe('the zone of a card', () => {
       'UTC+02:00',
       'UTC+01:00',
     ]);
+  });
+});
+
+describe('the days of a range', () => {
+  const settings = { use24HourFormat: true, dateFormat: 'YYYY-MM-DD', firstDayOfWeek: 1 } as const;
+
+  it('begin and end on the clocks of the zone, wherever it is', () => {
+    const noteOf = (timezone: string, startDate: string, endDate = startDate) => {
+      const time = createTimeFormat(timezone, 'en', { ...settings, timezone });
+      const [from, until] = spanOfDays({ startDate, endDate }, time);
+      return [from.toISOString(), until.toISOString(), ...offsetsOf(from, until, time)];
+    };
+    // The clocks of Sydney are set back at 03:00 on 5 April, which is 4 April in UTC.
+    expect(noteOf('Australia/Sydney', '2026-04-04')).toEqual([
+      '2026-04-03T13:00:00.000Z',
+      '2026-04-04T13:00:00.000Z',
+      'UTC+11:00',
+    ]);
+    expect(noteOf('Australia/Sydney', '2026-04-05')).toEqual([
+      '2026-04-04T13:00:00.000Z',
+      '2026-04-05T14:00:00.000Z',
+      'UTC+11:00',
+      'UTC+10:00',
+    ]);
+    // The day begins at 01:00.
+    expect(noteOf('Africa/Cairo', '2026-04-24')).toEqual([
+      '2026-04-23T22:00:00.000Z',
+      '2026-04-24T21:00:00.000Z',
+      'UTC+03:00',
+    ]);
+  });
+
+  it('have hours that begin when clocks show them', () => {
+    const startIn = (zone: string, moment: string) =>
+      new Date(
+        startOfHour(Date.parse(moment), createTimeFormat(zone, 'en', { ...settings, timezone: zone })),
+      ).toISOString();
+    expect(startIn('Asia/Kolkata', '2026-05-01T10:20:00Z')).toBe('2026-05-01T09:30:00.000Z');
+    expect(startIn('Asia/Kathmandu', '2026-05-01T10:20:00Z')).toBe('2026-05-01T10:15:00.000Z');
+    expect(startIn('America/St_Johns', '2026-05-01T10:20:00Z')).toBe('2026-05-01T09:30:00.000Z');
+    expect(startIn('Europe/Berlin', '2026-05-01T10:20:00Z')).toBe('2026-05-01T10:00:00.000Z');
   });
 });
 

@@ -82,6 +82,26 @@ describe('the first load', () => {
   });
 });
 
+describe('the service worker', () => {
+  const kept = (): string[] =>
+    JSON.parse(/const FILES = (\[.*\]);/.exec(readFileSync(join(dist, 'sw.js'), 'utf8'))?.[1] ?? '[]');
+  const fileOf = (name: string) => `/${manifest[name]?.file}`;
+
+  it('keeps what the page of the field needs in every language, and neither the map nor charts', () => {
+    const needed = loadedWith([ENTRY, ...LANGUAGES, 'src/pages/mine/mine-page.tsx']);
+    expect([...needed].map(fileOf).filter((file) => !kept().includes(file))).toEqual([]);
+    const late = ['src/shared/map/vector-map.tsx', 'src/shared/chart/echarts.ts'];
+    expect(late.map(fileOf).filter((file) => kept().includes(file))).toEqual([]);
+  });
+
+  it('keeps only files that exist, and a style sheet, within a budget for a phone', () => {
+    const files = kept().filter((file) => file !== '/');
+    expect(files.filter((file) => file.endsWith('.css'))).not.toEqual([]);
+    const sizes = files.map((file) => gzipSync(readFileSync(join(dist, file))).length);
+    expect(sizes.reduce((sum, size) => sum + size, 0)).toBeLessThan(2 * BUDGET);
+  });
+});
+
 describe('the built console', () => {
   it('does not contain the library that validates inputs of the service', () => {
     const scripts = readdirSync(join(dist, 'assets')).filter((name) => name.endsWith('.js'));

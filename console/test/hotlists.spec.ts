@@ -186,6 +186,26 @@ test('hits are confirmed and rejected by key, one at a time, and have an outcome
   await expect.poll(async () => (await hits())[0]?.outcome, SOON).toBe('STOPPED');
 });
 
+test('the queue follows the keys to hits that are not in view', async ({ service, openAs }) => {
+  const reads = Array.from({ length: 16 }, (_, n) => `QU 1${String(n).padStart(3, '0')}`);
+  const { api } = service.admin;
+  const { id: hotlistId } = await api.hotlists.create.mutate({ name: 'Long queue', priority: 'LOW' });
+  for (const plate of reads) await api.hotlists.addEntry.mutate({ hotlistId, plate, reason: 'Stolen' });
+  const { apiKey } = await service.sensor();
+  for (const licensePlateNumber of reads)
+    await api.events.ingest.mutate({ apiKey, eventType: 'PLATE_RECOGNITION', licensePlateNumber });
+  const waiting = async () => (await api.hits.getAll.query({ hotlistId })).total;
+  await expect.poll(waiting, SOON).toBe(reads.length);
+  const page = await openAs('OPERATOR', '/hits?state=ALL');
+  const queued = page.getByRole('list', { name: 'Queue of hits' }).getByRole('button');
+  await expect(queued.first()).toHaveAttribute('aria-current', 'true');
+  for (let n = 0; n < 15; n++) {
+    await page.keyboard.press('j');
+    await expect(queued.nth(n + 1)).toHaveAttribute('aria-current', 'true');
+  }
+  await expect(queued.nth(15)).toBeInViewport({ ratio: 1 });
+});
+
 test('somebody who may not verify sees released hits only, and no commands', async ({ service, openAs }) => {
   const { hits } = await listWithReads(service, ['FI 1111', 'FI 1111'], 'FI 1111');
   const [released, waiting] = await hits();

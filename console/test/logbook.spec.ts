@@ -52,10 +52,59 @@ test('one key starts an entry anywhere, names what it is about, and is corrected
   await page.getByLabel('Kind').selectOption('INSTRUCTION');
   await page.getByLabel('Valid until').fill('yesterday');
   await page.getByRole('button', { name: 'Add', exact: true }).click();
-  await expect(page.getByText(/Use an ISO 8601/)).toBeVisible();
+  await expect(page.getByText('Enter it as YYYY-MM-DD hh:mm')).toBeVisible();
   await page.getByLabel('Valid until').fill('2036-01-31T18:00');
   await page.getByRole('button', { name: 'Add', exact: true }).click();
   await expect(page.getByText('valid until')).toBeVisible();
+  // The next entry begins as a note, without the fields of an instruction.
+  await expect(page.getByLabel('Kind')).toHaveValue('NOTE');
+  await expect(page.getByLabel('Valid until')).toHaveCount(0);
+});
+
+test('what an entry is about survives a reload before it is sent', async ({ service, openAs }) => {
+  const { api } = service.admin;
+  const { id } = await api.incidents.create.mutate({
+    title: 'Sand on the bend',
+    type: 'OBSTRUCTION',
+    severity: 'LOW',
+  });
+  const page = await openAs('OPERATOR', '/log');
+  const line = page.getByRole('combobox', { name: 'Entry' });
+  await line.pressSequentially('Crew sent to #sand on');
+  await page.getByRole('option', { name: /Sand on the bend/ }).click();
+  await page.reload();
+  await expect(line).toHaveValue('Crew sent to #Sand on the bend ');
+  await page.getByRole('button', { name: 'Add', exact: true }).click();
+  await expect(page.getByText('The entry is in the log')).toBeVisible();
+  const [entry] = (await api.log.getAll.query({ search: 'Crew sent to' })).entries;
+  expect(entry?.refs).toMatchObject([{ kind: 'INCIDENT', id }]);
+});
+
+test('the wall display shows the instructions that are valid, until one is over', async ({
+  service,
+  openAs,
+}) => {
+  const { log } = service.admin.api;
+  await service.sensor();
+  const { id } = await log.add.mutate({
+    text: 'Keep the hard shoulder free for the convoy',
+    kind: 'INSTRUCTION',
+    validUntil: '2036-01-31T18:00:00Z',
+  });
+  const page = await openAs('OPERATOR', '/?kiosk=1&places=list');
+  const shown = page.getByRole('region', { name: 'Valid instructions' });
+  await expect(shown).toContainText('Keep the hard shoulder free for the convoy');
+  await expect(shown).toContainText('2036');
+  await expectAccessible(page);
+  await log.correct.mutate({
+    id,
+    text: 'Keep the hard shoulder free for the convoy',
+    validUntil: new Date().toISOString(),
+  });
+  await expect(page.getByText('Keep the hard shoulder free for the convoy')).toHaveCount(0);
+  const viewer = await openAs('VIEWER', '/?places=list');
+  await expect(viewer.getByRole('region', { name: 'Newest events' })).toBeVisible();
+  await expect(viewer.getByRole('region', { name: 'Valid instructions' })).toHaveCount(0);
 });
 
 test('an entry that could not be sent is sent once, with the time at which it was written', async ({
@@ -110,6 +159,14 @@ test('a shift is handed over and accepted with five clicks', async ({ service, o
 
   // The first page learns of it by itself, and the hand-over stays as it was.
   await expect(first.getByText('Accepted')).toBeVisible({ timeout: 30_000 });
+  // Its entries are a list with a filter that can be seen and removed.
+  const log = await openAs('OPERATOR', '/shift');
+  await log.getByRole('region', { name: 'Former shifts' }).getByRole('button').first().click();
+  await log.getByRole('link', { name: /entries|entry/ }).click();
+  await expect(log).toHaveURL(/shiftId=/);
+  await expect(log.getByText(/^Control room, /)).toBeVisible();
+  await log.getByRole('button', { name: 'Remove filter Shift' }).click();
+  await expect(log).not.toHaveURL(/shiftId=/);
   await expect(first.getByRole('region', { name: /^Open incidents/ })).toContainText('Tree on the road');
   await second.getByRole('button', { name: 'Close without acceptance' }).click();
   const form = second.getByRole('dialog');

@@ -45,7 +45,6 @@ test.describe('the overview of a new service', () => {
     await attend('LOW', 'MEDIUM');
     await attend('CRITICAL', 'CRITICAL');
     const rows = attention.getByRole('listitem');
-    // Rounds are ten seconds apart.
     await expect(rows).toHaveCount(8, { timeout: 40_000 });
     const first = rows.first();
     await expect(first).toContainText('Fire in the tunnel');

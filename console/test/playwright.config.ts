@@ -28,6 +28,8 @@ export default defineConfig({
       // The map needs WebGL, which is rendered in software here.
       args: ['--no-sandbox', '--enable-unsafe-swiftshader'],
     },
+    // Requests that a service worker serves cannot be changed by a test.
+    serviceWorkers: 'block',
     viewport: { width: 1440, height: 900 },
     locale: 'en-GB',
     colorScheme: 'dark',

@@ -1,14 +1,15 @@
 import { type ChildProcess, execFileSync, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { mkdtemp, rm } from 'node:fs/promises';
+import { chmod, mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { fileURLToPath } from 'node:url';
 import { createGantryClient, type GantryClient } from '@gantry/client';
 import type { Role } from '@gantry/contract/permissions';
+import { programPath, TEST_TIMINGS } from '../../server/test/build-programs.ts';
 
-const MAIN = fileURLToPath(new URL('../../server/dist/main.js', import.meta.url));
+/** Intervals that stories would wait for, in milliseconds, which are not settings. */
+const TIMINGS = { evaluateAlarmsMs: 500, turnWorksMs: 500, openCasesMs: 1_000, rollUpTrafficMs: 1_000 };
 const START_MS = 90_000;
 
 export const PASSWORD = 'Correct-Horse-7-Battery';
@@ -45,6 +46,8 @@ export interface TestService {
 /** Starts a service in a temporary folder. @param settings environment variables in addition to those of all tests */
 export async function startService(settings: Record<string, string> = {}): Promise<TestService> {
   const folder = await mkdtemp(join(tmpdir(), 'gantry-console-'));
+  // The user that runs PostgreSQL in place of root must be able to enter it: otherwise the database lies elsewhere.
+  await chmod(folder, 0o711);
   let child = launch(folder, { PORT: '0', ...settings });
   const url = await untilItServes(child);
   const { port } = new URL(url);
@@ -98,7 +101,7 @@ export async function startService(settings: Record<string, string> = {}): Promi
 
 function launch(folder: string, settings: Record<string, string>): ChildProcess {
   const { PATH, HOME } = process.env;
-  return spawn(process.execPath, ['--enable-source-maps', MAIN], {
+  return spawn(process.execPath, ['--enable-source-maps', programPath('service')], {
     cwd: folder,
     env: {
       PATH,
@@ -108,6 +111,8 @@ function launch(folder: string, settings: Record<string, string>): ChildProcess 
       DATA_DIR: folder,
       BACKUP_DIR: join(folder, 'backups'),
       BACKUP_SCHEDULE: 'manual',
+      DRAIN_SECONDS: '0',
+      [TEST_TIMINGS]: JSON.stringify(TIMINGS),
       ...settings,
     },
     stdio: ['ignore', 'pipe', 'pipe'],

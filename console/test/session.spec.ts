@@ -51,7 +51,7 @@ test.describe('a session that ends', () => {
     const { name } = await service.sensor();
     const page = await openAs('OPERATOR', '/account/sessions');
     const other = await page.context().newPage();
-    await other.goto(`${service.url}/sensors`);
+    await other.goto(`${service.url}/sensors?search=${name}`);
     await expect(other.getByRole('heading', { name: 'Sensors' })).toBeVisible();
     await endSession(page, service.url);
     const dialogIn = (tab: Page) => tab.getByRole('dialog', { name: 'Your session has ended' });
@@ -62,7 +62,43 @@ test.describe('a session that ends', () => {
     await dialog.getByRole('button', { name: 'Sign in', exact: true }).click();
     await expect(dialog).toBeHidden();
     await expect(otherDialog).toBeHidden();
-    await expect(other.getByText(name, { exact: true })).toBeVisible();
+    await expect(other.getByRole('link', { name, exact: true })).toBeVisible();
+  });
+
+  test('is not taken for ended by a tab whose call is refused only after the sign-in', async ({
+    service,
+    openAs,
+  }) => {
+    const page = await openAs('OPERATOR', '/account/sessions');
+    const other = await page.context().newPage();
+    await other.goto(`${service.url}/locations?create=true`);
+    const form = other.getByRole('dialog', { name: 'New location' });
+    await form.getByLabel('Name').fill('Street of a renewed session');
+    let answer = () => {};
+    const mayAnswer = new Promise<void>((resolve) => {
+      answer = resolve;
+    });
+    await endSession(page, service.url);
+    await other.route('**/trpc/locations.create*', async (route) => {
+      const response = await route.fetch();
+      expect(response.status()).toBe(401);
+      await mayAnswer;
+      await route.fulfill({ response });
+    });
+    const asked = other.waitForRequest('**/trpc/locations.create*');
+    await form.locator('form').evaluate((element: HTMLFormElement) => element.requestSubmit());
+    await asked;
+    await page.reload();
+    const dialogIn = (tab: Page) => tab.getByRole('dialog', { name: 'Your session has ended' });
+    await dialogIn(page).getByLabel('Password', { exact: true }).fill(PASSWORD);
+    await dialogIn(page).getByRole('button', { name: 'Sign in', exact: true }).click();
+    await expect(dialogIn(page)).toBeHidden();
+    answer();
+    await expect(form.getByRole('alert')).toBeVisible();
+    await expect(dialogIn(other)).toHaveCount(0);
+    await other.unroute('**/trpc/locations.create*');
+    await form.getByRole('button', { name: 'Save' }).click();
+    await expect(other.getByRole('heading', { level: 1 })).toContainText('Street of a renewed session');
   });
 });
 

@@ -11,6 +11,9 @@ const run = (command, args) => spawnSync(command, args, { stdio: ['ignore', 'ign
 for (const build of ['server/build.js', 'console/build.js']) {
   execFileSync(process.execPath, [build], { cwd: root, stdio: 'inherit' });
 }
+// The service once more, with intervals that the stories shorten (service.ts).
+const programs = "import('./server/test/build-programs.ts').then(({ buildPrograms }) => buildPrograms())";
+execFileSync(process.execPath, ['--import', 'tsx', '--eval', programs], { cwd: root, stdio: 'inherit' });
 // The headless shell takes a third less processor time, so it is installed even if there is a Chromium.
 if (!process.env.CHROMIUM && process.getuid?.() === 0 && !existsSync('/usr/bin/chromium-headless-shell')) {
   process.stdout.write('Installing the headless shell of Chromium …\n');

@@ -1,6 +1,6 @@
 import { createGantryClient } from '@gantry/client';
 import { startProvider, type TestProvider } from '../../server/test/oidc-provider.ts';
-import { expect, openAlone, remember, test } from './fixtures.ts';
+import { expect, expectAccessible, openAlone, remember, test } from './fixtures.ts';
 import { PASSWORD, startService, type TestService } from './service.ts';
 
 // Features that depend on settings: a login provider, plates that are hidden from roles, and plate searches that
@@ -206,5 +206,87 @@ test('another user who signs in in another tab sees nothing of the one before', 
     await expect(other.getByText('•••')).toBeVisible();
     await expect(other.getByText('B-AB 1234')).toHaveCount(0);
     await page.context().close();
+  }
+});
+
+test('a search for a plate asks for its purpose, which is recorded once and not asked for again after a reload', async ({
+  browser,
+}) => {
+  test.slow();
+  const asking = await startService({ PURPOSES: 'STOLEN=Stolen vehicle,MISSING=Missing person' });
+  try {
+    const { api } = asking.admin;
+    const { apiKey } = await asking.sensor({ name: 'With purposes' });
+    const plate = { eventType: 'PLATE_RECOGNITION', licensePlateNumber: '06 PURPOSE 1' } as const;
+    await api.events.ingest.mutate({ apiKey, ...plate });
+    const lookUps = async (about: string) =>
+      (await api.users.getActivityLog.query({ action: 'events.lookUpPlate', about })).activities;
+    const viewer = createGantryClient(asking.url);
+    await viewer.login(await asking.userOf('VIEWER'), PASSWORD);
+
+    // A link that somebody sent has no purpose: the user is asked for one, and nothing is searched for or refused.
+    const page = await openAlone(
+      browser,
+      { ...asking, admin: viewer },
+      '/events?licensePlateNumber=06purpose1',
+    );
+    const failures: string[] = [];
+    page.on('response', (answer) => {
+      if (answer.status() >= 400) failures.push(answer.url());
+    });
+    const purpose = page.getByLabel('Purpose', { exact: true });
+    await expect(purpose).toHaveValue('');
+    await expect(page.getByText('The search has not started.')).toBeVisible();
+    await expect(page.getByRole('alert')).toHaveCount(0);
+    const search = page.getByRole('button', { name: 'Search', exact: true });
+    await search.click();
+    expect(await purpose.evaluate((field: HTMLSelectElement) => field.validity.valueMissing)).toBe(true);
+    await expect(purpose).toBeVisible();
+    expect(await lookUps('06purpose1')).toEqual([]);
+    await purpose.selectOption('MISSING');
+    await page.getByLabel('Case number').fill('2026/14');
+    await search.click();
+    await expect(page.getByRole('row', { name: '06 PURPOSE 1' })).toBeVisible();
+    await expect(page.getByText('Purpose: Missing person')).toBeVisible();
+    await expectAccessible(page);
+
+    await page.reload();
+    await expect(page.getByRole('row', { name: '06 PURPOSE 1' })).toBeVisible();
+    await expect(purpose).toHaveCount(0);
+    await expect(page.getByText('Purpose: Missing person')).toBeVisible();
+    const recorded = await lookUps('06purpose1');
+    // One entry counts the searches of ten minutes by the clock of the service.
+    const periods = recorded.map(({ timestamp }) => Math.floor(timestamp.getTime() / 600_000));
+    expect(periods).toEqual([...new Set(periods)]);
+    expect(recorded.at(-1)?.details).toMatchObject({ purpose: 'MISSING', caseNumber: '2026/14' });
+    expect(failures).toEqual([]);
+
+    // Another plate is asked for again; so is the same one in another tab, and once its time is over.
+    await page.goto(`${asking.url}/events?licensePlateNumber=06purpose2`);
+    await expect(purpose).toHaveValue('');
+    await page.evaluate(() => {
+      const kept = JSON.parse(sessionStorage.getItem('gantry.look-ups') ?? '[]');
+      for (const [, answer] of kept) answer.at -= 600_000;
+      sessionStorage.setItem('gantry.look-ups', JSON.stringify(kept));
+    });
+    await page.goto(`${asking.url}/events?licensePlateNumber=06purpose1`);
+    await expect(purpose).toHaveValue('');
+    await page.context().close();
+
+    // The list of cases asks in the same way.
+    const cases = await openAlone(browser, asking, '/cases?search=06purpose1');
+    await expect(cases.getByText('The search has not started.')).toBeVisible();
+    await cases.getByLabel('Purpose', { exact: true }).selectOption('STOLEN');
+    await cases.getByRole('button', { name: 'Search', exact: true }).click();
+    await expect(cases.getByText('No case matches these filters')).toBeVisible();
+    await cases.reload();
+    await expect(cases.getByText('No case matches these filters')).toBeVisible();
+    await cases.getByRole('button', { name: 'Account' }).click();
+    await cases.getByRole('menuitem', { name: 'Sign out' }).click();
+    await expect(cases.getByLabel('E-mail address')).toBeVisible();
+    expect(await cases.evaluate(() => sessionStorage.getItem('gantry.look-ups'))).toBe('[]');
+    await cases.context().close();
+  } finally {
+    await asking.stop();
   }
 });

@@ -1,5 +1,5 @@
 import type { Page } from '@playwright/test';
-import { expect, test } from './fixtures.ts';
+import { expect, pathsOf, test } from './fixtures.ts';
 import type { TestService } from './service.ts';
 import { everywhere, type Made, stories, type Try } from './shortcuts.ts';
 
@@ -72,6 +72,11 @@ async function isReady(page: Page): Promise<void> {
   await expect(page.getByRole('status', { name: 'Loading' })).toHaveCount(0);
 }
 
+test('every page of the console has a story about its shortcuts', async ({ openAs }) => {
+  const page = await openAs('ADMIN', AWAY);
+  expect([...new Set(stories.map(({ path }) => path))].toSorted()).toEqual(await pathsOf(page));
+});
+
 test.describe('every shortcut in the sheet does what its description says', () => {
   test.describe.configure({ mode: 'parallel' });
   for (const story of stories) {
@@ -81,6 +86,8 @@ test.describe('every shortcut in the sheet does what its description says', () =
       const { address } = first;
       const page = await openAs('ADMIN', address);
       await isReady(page);
+      const shown = () => page.evaluate(() => window.__TSR_ROUTER__?.state.matches.at(-1)?.fullPath);
+      expect(await shown()).toBe(story.path);
       await page.keyboard.press('?');
       const ofPage = await listed(page, 'This page');
       const ofAll = await listed(page, 'Everywhere');

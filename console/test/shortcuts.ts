@@ -1,5 +1,5 @@
-import { crc32, deflateSync } from 'node:zlib';
 import { expect, type Page } from '@playwright/test';
+import { png } from './images.ts';
 import type { TestService } from './service.ts';
 
 // The expected effect of each shortcut, page by page, for the test that presses all of them (shortcuts.spec.ts).
@@ -25,6 +25,8 @@ export type Tries = Readonly<Record<string, Try>>;
 
 export interface PageStory {
   readonly name: string;
+  /** The path of the page, as the router names it. */
+  readonly path: string;
   make(service: TestService): Promise<Made>;
   readonly tries: Tries;
 }
@@ -191,6 +193,14 @@ const incidentBecomes =
     await trial.press();
     await expect.poll(() => statusOf(trial, trial.ids?.[at])).toMatchObject(expected);
   };
+/** Presses the shortcut and expects the service to know the time of the incident. */
+const timeIsSet =
+  (name: string): Try =>
+  async (trial) => {
+    await trial.press();
+    const ask = async () => (await statusOf(trial, trial.ids?.[0])).work.times;
+    await expect.poll(async () => (await ask()).find((time) => time.name === name)?.at).toBeTruthy();
+  };
 /** The trials of the commands of an incident, after `select` has moved the cursor to one of the ids. */
 const incidentCommands = (select: (trial: Trial, at: number) => Promise<void>): Tries => {
   const after =
@@ -257,22 +267,7 @@ const boardAlong =
   };
 
 /** A PNG of one pixel, in base64. @param red value of its red channel */
-function pixel(red: number): string {
-  const chunk = (type: string, content: Buffer): Buffer => {
-    const body = Buffer.concat([Buffer.from(type), content]);
-    const [length, sum] = [Buffer.alloc(4), Buffer.alloc(4)];
-    length.writeUInt32BE(content.length);
-    sum.writeUInt32BE(crc32(body));
-    return Buffer.concat([length, body, sum]);
-  };
-  const header = Buffer.from([0, 0, 0, 1, 0, 0, 0, 1, 8, 2, 0, 0, 0]);
-  return Buffer.concat([
-    Buffer.from([0x89, 0x50, 0x4e, 0x47, 0x0d, 0x0a, 0x1a, 0x0a]),
-    chunk('IHDR', header),
-    chunk('IDAT', deflateSync(Buffer.from([0, red, 0, 0]))),
-    chunk('IEND', Buffer.alloc(0)),
-  ]).toString('base64');
-}
+const pixel = (red: number): string => png({ width: 1, height: 1 }, () => [red, 0, 0]);
 
 async function events(
   service: TestService,
@@ -370,8 +365,10 @@ export const everywhere: Tries = {
   'g o': leadsTo(/:\d+\/(\?|$)/),
   'g e': leadsTo(/\/events/),
   'g i': leadsTo(/\/incidents/),
+  'g p': leadsTo(/\/works/),
   'g w': leadsTo(/\/watchlist/),
   'g h': leadsTo(/\/hits/),
+  'g c': leadsTo(/\/cases/),
   'g m': leadsTo(/\/alarms/),
   'g j': leadsTo(/\/log/),
   'g d': leadsTo(/\/shift/),
@@ -407,6 +404,124 @@ async function locations(service: TestService): Promise<{ readonly search: strin
   return { search, ids: made.map(idOf) };
 }
 
+/** Makes sure that at least two alarms are firing that nobody has acknowledged. Rounds of rules are seconds apart. */
+async function alarms({ admin: { api } }: TestService): Promise<void> {
+  const count = async () => {
+    const asked = { state: 'FIRING', severity: 'HIGH', acknowledged: false } as const;
+    return (await api.alarms.getAll.query(asked)).total;
+  };
+  const { rules } = await api.alarmRules.getAll.query();
+  if (!rules.some(({ name }) => name === ALARM_RULE))
+    await api.alarmRules.create.mutate({
+      name: ALARM_RULE,
+      condition: { source: 'INCIDENT_UNATTENDED', minSeverity: 'CRITICAL', lacking: 'ACKNOWLEDGEMENT' },
+      severity: 'HIGH',
+    });
+  if ((await count()) >= 2) return;
+  await several(3, () =>
+    api.incidents.create.mutate({ title: unique(), type: 'OBSTRUCTION', severity: 'CRITICAL' }),
+  );
+  await expect.poll(count, { timeout: 40_000 }).toBeGreaterThanOrEqual(3);
+}
+const ALARM_RULE = 'Of the shortcuts';
+
+/** Makes sure that at least two hits are in the state. */
+async function hits(service: TestService, state: 'NEW' | 'CONFIRMED'): Promise<void> {
+  const { api } = service.admin;
+  const listed = async (of: 'NEW' | 'CONFIRMED') => (await api.hits.getAll.query({ state: of })).hits;
+  if ((await listed(state)).length >= 2) return;
+  const plate = unique();
+  const { id: hotlistId } = await api.hotlists.create.mutate({ name: plate, repeatMinutes: 0 });
+  await api.hotlists.addEntry.mutate({ hotlistId, plate, reason: 'A story' });
+  const { apiKey } = await service.sensor({ type: 'ANPR' });
+  await several(3, () =>
+    api.events.ingest.mutate({ apiKey, eventType: 'PLATE_RECOGNITION', licensePlateNumber: plate }),
+  );
+  const ofList = async () => (await listed('NEW')).filter(({ hotlist }) => hotlist.id === hotlistId);
+  await expect.poll(async () => (await ofList()).length, { timeout: 30_000 }).toBe(3);
+  if (state === 'CONFIRMED') for (const { id } of await ofList()) await api.hits.confirm.mutate({ id });
+}
+/** Waits until the first hit is shown and may be decided on. @returns its id */
+async function shownHit(page: Page): Promise<string> {
+  await expect(page.locator('[data-key]')).not.toHaveCount(0);
+  await isAt(page, 'hit', 0);
+  const pane = page.getByRole('region', { name: 'Details of the hit' });
+  await expect(pane.getByRole('button').first()).toBeEnabled();
+  return (await rowsOf(page))[0] ?? '';
+}
+/** Presses the shortcut and expects the service to have the first hit like this. */
+const hitBecomes =
+  (expected: Record<string, unknown>): Try =>
+  async ({ page, service, press }) => {
+    const id = await shownHit(page);
+    await press();
+    await expect.poll(() => service.admin.api.hits.getById.query({ id })).toMatchObject(expected);
+  };
+const focusesNote: Try = async ({ page, press }) => {
+  await shownHit(page);
+  await press();
+  await expect(page.getByRole('textbox', { name: 'Note' })).toBeFocused();
+};
+const hitMoves: Tries = Object.fromEntries(
+  Object.entries(fromOpen('hit')).map(([keys, one]) => [
+    keys,
+    async (trial: Trial) => {
+      await shownHit(trial.page);
+      await one(trial);
+    },
+  ]),
+);
+
+/** Creates a hotlist with two entries. @returns its id */
+async function hotlist({ admin: { api } }: TestService): Promise<string> {
+  const name = unique();
+  const { id: hotlistId } = await api.hotlists.create.mutate({ name });
+  await several(2, (at) =>
+    api.hotlists.addEntry.mutate({ hotlistId, plate: `${name} ${at}`, reason: 'A story' }),
+  );
+  return hotlistId;
+}
+const hotlistCommands: Tries = { n: opens('Add a plate'), i: opens('Import a file') };
+
+async function works({ admin: { api } }: TestService): Promise<{ search: string; ids: string[] }> {
+  const search = unique();
+  const at = (hours: number): string => new Date(Date.now() + hours * 3_600_000).toISOString();
+  const made = await several(2, (n) =>
+    api.works.create.mutate({ title: `${search} ${n}`, road: search, startsAt: at(1 + n), endsAt: at(5) }),
+  );
+  return { search, ids: made.map(idOf) };
+}
+async function faults(service: TestService): Promise<string> {
+  const search = unique();
+  const { id: sensorId } = await service.sensor();
+  await several(2, (at) =>
+    service.admin.api.faults.report.mutate({ sensorId, text: `${search} ${at}`, code: `${at}` }),
+  );
+  return search;
+}
+const studiesOf = ({ admin: { api } }: TestService): Promise<string[]> =>
+  several(2, async () => {
+    const { id: locationId } = await api.locations.create.mutate({ name: unique() });
+    const range = { startDate: '2026-05-01', endDate: '2026-05-02' };
+    return (await api.studies.create.mutate({ kind: 'VOLUME', title: unique(), locationId, ...range })).id;
+  });
+/** Looks plates up and draws samples of that. @returns their ids */
+async function samples({ admin: { api } }: TestService): Promise<string[]> {
+  for (let n = 0; n < 2; n++) await api.events.getAll.query({ licensePlateNumber: unique() });
+  const day = (days: number): string => new Date(Date.now() + days * 86_400_000).toISOString().slice(0, 10);
+  return (await several(2, () => api.audit.drawSample.mutate({ from: day(-1), until: day(1), n: 5 }))).map(
+    idOf,
+  );
+}
+async function notices({ admin: { api } }: TestService): Promise<void> {
+  const { id } = await api.channels.create.mutate({
+    name: unique(),
+    kind: 'HTTP',
+    url: 'http://127.0.0.1:9/',
+  });
+  await several(2, () => api.channels.test.mutate({ id }));
+}
+
 const eventTries: Tries = {
   f: opens('Filter'),
   ...list('event'),
@@ -424,9 +539,10 @@ const eventTries: Tries = {
 };
 
 export const stories: readonly PageStory[] = [
-  { name: 'overview', make: is('/'), tries: { w: leadsTo(/kiosk=1/) } },
+  { name: 'overview', path: '/', make: is('/'), tries: { w: leadsTo(/kiosk=1/) } },
   {
     name: 'events',
+    path: '/events',
     async make(service) {
       const { violationType, ids } = await events(service);
       return { address: `/events?violationType=${violationType}`, ids };
@@ -435,6 +551,7 @@ export const stories: readonly PageStory[] = [
   },
   {
     name: 'events, one of them open',
+    path: '/events',
     async make(service) {
       const { violationType, ids } = await events(service);
       return { address: `/events?violationType=${violationType}&event=${ids[0]}`, ids };
@@ -475,6 +592,7 @@ export const stories: readonly PageStory[] = [
   },
   {
     name: 'incidents, as a board',
+    path: '/incidents',
     async make(service) {
       const { title, ids } = await incidents(service);
       return { address: `/incidents?search=${title}`, ids };
@@ -500,6 +618,7 @@ export const stories: readonly PageStory[] = [
   },
   {
     name: 'incidents, as a list',
+    path: '/incidents',
     async make(service) {
       const { title, ids } = await incidents(service);
       return { address: `/incidents?view=list&search=${title}`, ids };
@@ -514,11 +633,26 @@ export const stories: readonly PageStory[] = [
   },
   {
     name: 'one incident',
+    path: '/incidents/$incidentId',
     async make(service) {
       const { ids } = await incidents(service);
+      const { agencies } = service.admin.api;
+      if ((await agencies.getAll.query({})).agencies.length === 0)
+        await agencies.create.mutate({ name: unique(), kind: 'TOW' });
       return { address: `/incidents/${ids[0]}`, ids };
     },
     tries: {
+      v: timeIsSet('verifiedAt'),
+      d: timeIsSet('dispatchedAt'),
+      a: timeIsSet('arrivedAt'),
+      o: timeIsSet('lanesOpenAt'),
+      l: timeIsSet('lastLeftAt'),
+      async u({ page, press }) {
+        const agency = page.getByRole('combobox', { name: 'Agency' });
+        await expect(agency).toBeVisible();
+        await press();
+        await expect(agency).toBeFocused();
+      },
       ...incidentCommands(async ({ page, service, ids }, at) => {
         await page.goto(`${service.url}/incidents/${ids?.[at]}`);
         await expect(page.getByRole('heading', { level: 1 })).toBeVisible();
@@ -533,6 +667,7 @@ export const stories: readonly PageStory[] = [
   },
   {
     name: 'alerts of the watchlist',
+    path: '/watchlist',
     async make(service) {
       const { entryId, ids } = await alerts(service);
       return { address: `/watchlist?entryId=${entryId}`, ids };
@@ -546,6 +681,7 @@ export const stories: readonly PageStory[] = [
   },
   {
     name: 'plates of the watchlist',
+    path: '/watchlist',
     async make(service) {
       const search = unique();
       const pattern = (at: number) => ({
@@ -564,7 +700,170 @@ export const stories: readonly PageStory[] = [
     },
   },
   {
+    name: 'cases',
+    path: '/cases',
+    async make(service) {
+      const { violationType, ids } = await events(service);
+      await several(2, (at) => service.admin.api.cases.open.mutate({ eventId: ids[at] ?? '' }));
+      return { address: `/cases?violationType=${violationType}` };
+    },
+    tries: { ...filters('violationType'), ...plainList(leadsTo(/\/cases\/\d{4}-\d{6}$/)) },
+  },
+  {
+    name: 'one case',
+    path: '/cases/$caseId',
+    async make(service) {
+      const { id } = await service.admin.api.incidents.create.mutate({ title: unique(), type: 'OTHER' });
+      const { number } = await service.admin.api.cases.open.mutate({ incidentId: id });
+      return { address: `/cases/${number}` };
+    },
+    tries: { '1': opens('Check'), '3': opens('Reject') },
+  },
+  {
+    name: 'hits that wait for a decision',
+    path: '/hits',
+    async make(service) {
+      await hits(service, 'NEW');
+      return { address: '/hits?state=NEW' };
+    },
+    tries: {
+      ...hitMoves,
+      c: hitBecomes({ state: 'CONFIRMED' }),
+      'r 1': hitBecomes({ state: 'REJECTED', code: 'MISREAD' }),
+      'r 2': hitBecomes({ state: 'REJECTED', code: 'OTHER_REGION' }),
+      'r 3': hitBecomes({ state: 'REJECTED', code: 'OTHER_VEHICLE' }),
+      'r 4': hitBecomes({ state: 'REJECTED', code: 'LIST_OUTDATED' }),
+      'r 5': hitBecomes({ state: 'REJECTED', code: 'TEST' }),
+      // Needs a note.
+      'r 6': focusesNote,
+      n: focusesNote,
+    },
+  },
+  {
+    name: 'hits that are confirmed',
+    path: '/hits',
+    async make(service) {
+      await hits(service, 'CONFIRMED');
+      return { address: '/hits?state=CONFIRMED' };
+    },
+    tries: {
+      ...hitMoves,
+      'o 1': hitBecomes({ outcome: 'STOPPED' }),
+      'o 2': hitBecomes({ outcome: 'FOUND' }),
+      'o 3': hitBecomes({ outcome: 'PASSED_ON' }),
+      'o 4': hitBecomes({ outcome: 'NOT_FOUND' }),
+      'o 5': hitBecomes({ outcome: 'NOT_PURSUED' }),
+      n: focusesNote,
+    },
+  },
+  {
+    name: 'hotlists',
+    path: '/hotlists',
+    async make(service) {
+      const { total } = await service.admin.api.hotlists.getAll.query({});
+      await several(Math.max(0, 2 - total), () => hotlist(service));
+      return { address: '/hotlists' };
+    },
+    tries: { n: opens('New hotlist'), ...list('list', new RegExp(`/hotlists/${UUID}$`)) },
+  },
+  {
+    name: 'entries of a hotlist',
+    path: '/hotlists/$hotlistId',
+    make: async (service) => ({ address: `/hotlists/${await hotlist(service)}` }),
+    tries: { ...hotlistCommands, ...plainList(opens(/^K/)) },
+  },
+  {
+    name: 'imports of a hotlist',
+    path: '/hotlists/$hotlistId',
+    async make(service) {
+      const { hotlists: calls } = service.admin.api;
+      const id = await hotlist(service);
+      for (let n = 1; n <= 2; n++) {
+        await calls.revert.mutate({ id, version: 1 });
+        await expect
+          .poll(async () => (await calls.getImports.query({ id })).imports.map(({ state }) => state))
+          .toEqual(Array.from({ length: n }, () => expect.stringMatching(/APPLIED|UNCHANGED/)));
+      }
+      return { address: `/hotlists/${id}?part=imports` };
+    },
+    tries: { ...hotlistCommands, ...plainList(opens('Restored version 1')) },
+  },
+  {
+    name: 'alarms',
+    path: '/alarms',
+    async make(service) {
+      await alarms(service);
+      return { address: '/alarms?severity=HIGH' };
+    },
+    tries: {
+      ...filters('severity'),
+      ...plainList(leadsTo(new RegExp(`/incidents/${UUID}$`))),
+      async '1'(trial) {
+        await goTo(trial, 0);
+        const [first] = await rowsOf(trial.page);
+        await trial.press();
+        const ask = async () => (await trial.service.admin.api.alarms.getAll.query({ take: 100 })).alarms;
+        await expect
+          .poll(async () => (await ask()).find(({ id }) => id === first)?.acknowledgedAt)
+          .toBeTruthy();
+      },
+      async '2'(trial) {
+        await goTo(trial, 0);
+        await opens('Silence alarms')(trial);
+      },
+    },
+  },
+  {
+    name: 'log',
+    path: '/log',
+    async make({ admin: { api } }) {
+      await api.log.add.mutate({ text: unique(), kind: 'FAULT' });
+      return { address: '/log?kind=FAULT' };
+    },
+    tries: filters('kind'),
+  },
+  {
+    name: 'performance of incidents',
+    path: '/incidents/performance',
+    make: is(`/incidents/performance?${MAY}&severity=HIGH`),
+    tries: { ...filters('severity'), ...days },
+  },
+  {
+    name: 'works',
+    path: '/works',
+    make: async (service) => ({ address: `/works?search=${(await works(service)).search}` }),
+    tries: {
+      ...filters('search'),
+      n: opens('Plan works'),
+      ...plainList(leadsTo(new RegExp(`/works/${UUID}$`))),
+    },
+  },
+  {
+    name: 'works, as a calendar',
+    path: '/works',
+    // A Wednesday: weeks begin on the Monday or the Sunday before.
+    make: is('/works?part=calendar&week=2026-05-06'),
+    tries: {
+      n: opens('Plan works'),
+      '[': leadsTo(/week=2026-04-2[67]/),
+      ']': leadsTo(/week=2026-05-1[01]/),
+    },
+  },
+  {
+    name: 'one of the works',
+    path: '/works/$worksId',
+    make: async (service) => ({ address: `/works/${(await works(service)).ids[0]}` }),
+    tries: { e: opens('Edit works') },
+  },
+  {
+    name: 'faults',
+    path: '/sensors/faults',
+    make: async (service) => ({ address: `/sensors/faults?search=${await faults(service)}` }),
+    tries: { ...filters('search'), n: opens('Report a fault'), ...plainList(opens('Fault')) },
+  },
+  {
     name: 'sensors',
+    path: '/sensors',
     async make(service) {
       const { search, ids } = await sensors(service);
       return { address: `/sensors?search=${search}`, ids };
@@ -574,10 +873,12 @@ export const stories: readonly PageStory[] = [
       v: asMap,
       n: opens('New sensor'),
       ...list('sensor', new RegExp(`/sensors/${UUID}$`)),
+      ...selection('sensor'),
     },
   },
   {
     name: 'sensors, on the map',
+    path: '/sensors',
     async make(service) {
       const { search, ids } = await sensors(service);
       return { address: `/sensors?view=map&search=${search}`, ids };
@@ -586,6 +887,7 @@ export const stories: readonly PageStory[] = [
   },
   {
     name: 'one sensor',
+    path: '/sensors/$sensorId',
     async make(service) {
       const { ids } = await sensors(service);
       return { address: `/sensors/${ids[0]}`, ids };
@@ -594,6 +896,7 @@ export const stories: readonly PageStory[] = [
   },
   {
     name: 'a connection of a sensor',
+    path: '/sensors/$sensorId/connections/$connectionId',
     async make(service) {
       const { connection, ids } = await connected(service);
       return { address: `${connection}?status=REFUSED`, ids };
@@ -602,6 +905,7 @@ export const stories: readonly PageStory[] = [
   },
   {
     name: 'a connection of a sensor, one message open',
+    path: '/sensors/$sensorId/connections/$connectionId',
     async make(service) {
       const { connection, ids } = await connected(service);
       return { address: `${connection}?message=${ids[0]}`, ids };
@@ -615,6 +919,7 @@ export const stories: readonly PageStory[] = [
   },
   {
     name: 'locations',
+    path: '/locations',
     async make(service) {
       const { search, ids } = await locations(service);
       return { address: `/locations?search=${search}`, ids };
@@ -628,6 +933,7 @@ export const stories: readonly PageStory[] = [
   },
   {
     name: 'one location',
+    path: '/locations/$locationId',
     async make(service) {
       const { ids } = await locations(service);
       return { address: `/locations/${ids[0]}`, ids };
@@ -636,18 +942,39 @@ export const stories: readonly PageStory[] = [
   },
   {
     name: 'traffic',
+    path: '/traffic',
     make: is(`/traffic?${MAY}`),
+    tries: { ...days, p: toPlace },
+  },
+  ...['counts', 'speeds', 'headways', 'annual', 'intersection', 'quality'].map((part) => ({
+    name: `traffic, ${part}`,
+    path: `/traffic/${part}`,
+    make: is(`/traffic/${part}?${MAY}`),
+    tries: { ...days, p: toPlace },
+  })),
+  {
+    name: 'studies',
+    path: '/traffic/studies',
+    async make(service) {
+      await studiesOf(service);
+      return { address: '/traffic/studies?status=DRAFT' };
+    },
     tries: {
-      ...days,
-      async p({ page, press }) {
-        await press();
-        await expect(page.getByLabel('Location, point or sensor')).toBeFocused();
-      },
+      ...filters('status'),
+      n: opens('New study'),
+      ...list('study', new RegExp(`/traffic/studies/${UUID}$`)),
     },
   },
-  { name: 'analytics', make: is(`/reports?${MAY}`), tries: days },
+  {
+    name: 'one study',
+    path: '/traffic/studies/$studyId',
+    make: async (service) => ({ address: `/traffic/studies/${(await studiesOf(service))[0]}` }),
+    tries: {},
+  },
+  { name: 'analytics', path: '/reports', make: is(`/reports?${MAY}`), tries: days },
   {
     name: 'files',
+    path: '/reports/files',
     async make(service) {
       await several(2, () => report(service));
       return { address: '/reports/files?kind=INCIDENTS' };
@@ -664,6 +991,7 @@ export const stories: readonly PageStory[] = [
   },
   {
     name: 'schedules',
+    path: '/reports/schedules',
     async make(service) {
       await several(2, () => schedule(service));
       return { address: '/reports/schedules' };
@@ -672,6 +1000,7 @@ export const stories: readonly PageStory[] = [
   },
   {
     name: 'users',
+    path: '/administration/users',
     async make(service) {
       await several(1, () => service.userOf('FIELD'));
       await service.userOf('OPERATOR');
@@ -681,6 +1010,7 @@ export const stories: readonly PageStory[] = [
   },
   {
     name: 'activity',
+    path: '/administration/activity',
     async make(service) {
       await sensors(service);
       return { address: '/administration/activity?startDate=2020-01-01' };
@@ -689,6 +1019,7 @@ export const stories: readonly PageStory[] = [
   },
   {
     name: 'webhooks',
+    path: '/administration/webhooks',
     async make(service) {
       await several(2, () => webhook(service));
       return { address: '/administration/webhooks' };
@@ -700,6 +1031,7 @@ export const stories: readonly PageStory[] = [
   },
   {
     name: 'one webhook',
+    path: '/administration/webhooks/$webhookId',
     async make(service) {
       const { id } = await webhook(service);
       const asked = () => service.admin.api.webhooks.getDeliveries.query({ webhookId: id });
@@ -711,6 +1043,7 @@ export const stories: readonly PageStory[] = [
   },
   {
     name: 'holds',
+    path: '/administration/holds',
     async make(service) {
       const { ids } = await events(service);
       await several(2, (at) =>
@@ -720,17 +1053,60 @@ export const stories: readonly PageStory[] = [
     },
     tries: { ...filters('released'), ...list('hold'), n: opens('Set a hold') },
   },
+  {
+    name: 'audit',
+    path: '/administration/audit',
+    async make(service) {
+      await samples(service);
+      return { address: '/administration/audit' };
+    },
+    tries: { n: opens('Draw a sample'), ...plainList(leadsTo(/[?&]sample=/)) },
+  },
+  {
+    name: 'audit, one sample open',
+    path: '/administration/audit',
+    make: async (service) => ({ address: `/administration/audit?sample=${(await samples(service))[0]}` }),
+    tries: list('entry'),
+  },
+  {
+    name: 'notices',
+    path: '/administration/notices',
+    async make(service) {
+      await notices(service);
+      return { address: '/administration/notices?kind=TEST' };
+    },
+    tries: { ...filters('kind'), ...list('notice') },
+  },
+  ...(
+    [
+      ['/administration/channels', 'Add channel'],
+      ['/administration/calendar', 'Add days'],
+      ['/administration/agencies', 'Add agency'],
+      ['/administration/plans', 'Add plan'],
+      ['/administration/rotas', 'Add rota'],
+      ['/administration/alarms', 'Add rule'],
+    ] as const
+  ).map(([path, dialog]) => ({ name: path, path, make: is(path), tries: { n: opens(dialog) } })),
   ...[
+    '/mine',
+    '/shift',
+    '/administration/cases',
     '/administration/roles',
     '/administration/storage',
     '/administration/settings',
     '/administration/system',
     '/administration/backups',
+    '/administration/map',
     '/administration/doctor',
     '/account',
     '/account/sessions',
-  ].map((address) => ({ name: address, make: is(address), tries: {} })),
+  ].map((path) => ({ name: path, path, make: is(path), tries: {} })),
 ];
+
+async function toPlace({ page, press }: Trial): Promise<void> {
+  await press();
+  await expect(page.getByLabel('Location, point or sensor')).toBeFocused();
+}
 
 async function toFirstPlate({ page, press }: Trial): Promise<void> {
   await press();

@@ -96,6 +96,18 @@ describe('a time that is entered', () => {
     for (const iso of until.read(text) ?? []) expect(until.show(iso)).toBe(text);
   });
 
+  it('is the end of a day also where clocks skip the midnight after it', () => {
+    // In Cairo, 24 April 2026 begins at 01:00.
+    const cairo = { ...SETTINGS, timezone: 'Africa/Cairo' };
+    const end = createEnteredTimes(cairo, { withTime: true, isEnd: true });
+    for (const text of ['23.04.2026 24:00', '23.04.2026 23:59']) {
+      expect(end.read(text)).toEqual(['2026-04-23T23:59']);
+      expect(end.show('2026-04-23T23:59')).toBe('23.04.2026 24:00');
+    }
+    expect(end.read('24.04.2026 00:30')).toEqual([]);
+    expect(end.read('24.04.2026 02:00')).toEqual(['2026-04-24T01:59']);
+  });
+
   it('is shown in the format of the service, whatever the offset in the URL', () => {
     expect(from.show('2026-11-26T12:00:00Z')).toBe('26.11.2026 13:00');
     expect(from.show('2026-10-25T02:30+01:00')).toBe('25.10.2026 02:30');

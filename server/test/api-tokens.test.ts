@@ -3,7 +3,10 @@ import { describe, expect, it } from 'vitest';
 import { ADMIN, eventually, sharedGantry, untilBegun } from './harness.ts';
 import { openStream } from './sse.ts';
 
-const gantry = await sharedGantry({ config: { HIDE_PLATES_FROM: 'ANALYST' } });
+const gantry = await sharedGantry({
+  config: { HIDE_PLATES_FROM: 'ANALYST' },
+  overrides: { timings: { checkSessionsMs: 100, writeContactsMs: 100 } },
+});
 const admin = await gantry.tokenFor('ADMIN');
 
 let users = 0;

@@ -687,6 +687,26 @@ describe('what is entered for the past', () => {
     expect(await hours(here)).toEqual([40, null, 30]);
   });
 
+  it('a move elsewhere: other places stay as they were, also the interval that contains the time of the move', async () => {
+    const [here, there] = [await addLocation(), await addLocation()];
+    const [loop, other] = [await addSensor('RADAR', here), await addSensor('RADAR', there)];
+    const periods = Array.from({ length: 8 }, (_, n) => ({
+      start: new Date(at('08:00') + n * 15 * MINUTE_MS).toISOString(),
+      seconds: 900,
+      volume: 10,
+    }));
+    await gantry.ok('counts.ingest', { apiKey: loop.apiKey, periods });
+    await pass(other, 10, '09:00');
+    const figures = async () => [
+      await flowOf({ locationId: here }),
+      await countsOf({ locationId: here }),
+      await same('traffic.getPeakHours', { locationId: here, ...RANGE }),
+    ];
+    const before = await figures();
+    await ask('sensors.update', { id: other.id, locationId: null, validFrom: `${DAY}T08:07:00Z` });
+    expect(await figures()).toEqual(before);
+  });
+
   it('a limit: shares over it follow, before and after its time as well', async () => {
     const locationId = await addLocation(50);
     const radar = await addSensor('RADAR', locationId);

@@ -87,8 +87,8 @@ const LAYERS: readonly (readonly string[])[] = [
   ['accounts', 'system'],
   ['realtime'],
   ['events', 'sensors'],
-  ['images', 'incidents', 'notices', 'traffic', 'watchlist', 'webhooks'],
-  ['hotlists'],
+  ['evidence', 'images', 'incidents', 'map', 'notices', 'traffic', 'watchlist', 'webhooks'],
+  ['audit', 'cases', 'hotlists', 'works'],
   ['alarms'],
   ['ingest', 'logbook', 'operations', 'reports'],
   ['devices'],
@@ -209,12 +209,14 @@ describe('the boundaries between modules', () => {
         .sort(),
     ).toEqual([
       'server/src/devices/spool.ts',
+      'server/src/map/folder.ts',
       'server/src/operations/backup/folder.ts',
       'server/src/operations/doctor/database.ts',
       'server/src/operations/transfer/import.ts',
       'server/src/platform/clock.ts',
       'server/src/programs/commands/gateway.ts',
       'server/src/programs/commands/mail.ts',
+      'server/src/programs/commands/map.ts',
       'server/src/reports/files.ts',
     ]);
   });

@@ -3,6 +3,8 @@ import { fileURLToPath, pathToFileURL } from 'node:url';
 import { build, type Plugin } from 'esbuild';
 
 const ROOT = fileURLToPath(new URL('../../', import.meta.url));
+/** The environment variable with the timings of the program `service`, as JSON. */
+export const TEST_TIMINGS = 'TIMINGS_OF_TEST';
 const OUT = 'node_modules/.cache/gantry-test-programs';
 
 /** The programs that tests start besides the service, each by the name of its built file. */
@@ -10,6 +12,8 @@ const PROGRAMS = {
   bench: 'bench/src/main.ts',
   edge: 'edge/src/main.ts',
   'embedded-service': 'embedded-postgres/test/processes/embedded-service.ts',
+  /** The service, with intervals that the test shortens (`spawnWithTimings` of processes/service-process.ts). */
+  service: 'server/src/programs/main.ts',
 } as const;
 
 /** The command `gantry`, which server/build.js builds before all tests. */
@@ -36,6 +40,28 @@ const keepPlaces: Plugin = {
   },
 };
 
+/** Bundles what belongs to the repository, and leaves other packages in node_modules. */
+const leavePackages: Plugin = {
+  name: 'leave-packages',
+  setup({ onResolve }) {
+    onResolve({ filter: /^[^./]/ }, ({ path, kind }) =>
+      kind === 'entry-point' || path.startsWith('@gantry/') ? undefined : { path, external: true },
+    );
+  },
+};
+
+/** Lets a test that starts the service shorten its intervals, which are not settings. */
+const takeTimings: Plugin = {
+  name: 'take-timings',
+  setup({ onLoad }) {
+    onLoad({ filter: /\/platform\/timings\.ts$/ }, async ({ path }) => {
+      const source = await readFile(path, 'utf8');
+      const assign = `Object.assign(TIMINGS, JSON.parse(process.env.${TEST_TIMINGS} ?? '{}'));`;
+      return { contents: `${source}\n${assign}`, loader: 'ts' };
+    });
+  },
+};
+
 /** Builds the programs. */
 export const buildPrograms = async (): Promise<void> => {
   await rm(`${ROOT}${OUT}`, { recursive: true, force: true });
@@ -48,16 +74,9 @@ export const buildPrograms = async (): Promise<void> => {
     platform: 'node',
     target: 'node20',
     format: 'esm',
-    packages: 'external',
-    alias: {
-      '@gantry/contract': './contract/src',
-      '@gantry/client': './client/src/client.ts',
-      '@gantry/simulator': './simulator',
-      '@gantry/spool': './spool/src/spool.ts',
-      '@gantry/spool/segment': './spool/src/segment.ts',
-    },
+    alias: { '@gantry/client': './client/src/client.ts', '@gantry/simulator': './simulator' },
     sourcemap: 'linked',
     logLevel: 'warning',
-    plugins: [keepPlaces],
+    plugins: [leavePackages, takeTimings, keepPlaces],
   });
 };

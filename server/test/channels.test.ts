@@ -113,6 +113,11 @@ describe('a channel', () => {
     ],
     [{ kind: 'HTTP', url: receiver.url, headers: { Host: 'other' } }, 'headers', /is set by the service/],
     [{ kind: 'HTTP', url: receiver.url, headers: { 'X-A': '{{secret}}' } }, 'secret', /uses the secret/],
+    [
+      { kind: 'HTTP', url: receiver.url, headers: { 'X-A': 'Bearer {{secret}}' }, secret: 'key\n' },
+      'secret',
+      /has a line break or another character that a header cannot have/,
+    ],
     [{ kind: 'TELEGRAM', to: ['1'] }, 'secret', /token of the bot/],
     [{ kind: 'TELEGRAM', secret: `1:${'a'.repeat(30)}/x`, to: ['1'] }, 'secret', /token of the bot/],
     [{ kind: 'SMS', url: receiver.url, to: ['+905320000000', '0532'] }, 'to.1', /country code/],

@@ -2,10 +2,13 @@ import { execFile } from 'node:child_process';
 import { randomUUID } from 'node:crypto';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
+import type { Hit } from '@gantry/contract/hits';
 import { switchableFeatures } from '@gantry/contract/system';
 import { beforeAll, describe, expect, it } from 'vitest';
 import { removeEvents } from '../src/events/remove-store.ts';
 import { type CheckResult, rebuildDerived, runChecks } from '../src/operations/consistency/checks.ts';
+import { inTransaction } from '../src/platform/database/transaction.ts';
+import { removeHitsDue } from '../src/watchlist/hits-store.ts';
 import { GANTRY } from './build-programs.ts';
 import { eventually, sharedGantry } from './harness.ts';
 import { rollUpAllTraffic } from './roll-up-all-traffic.ts';
@@ -54,6 +57,29 @@ beforeAll(async () => {
   const { results } = await gantry.ok('events.ingestBatch', { apiKey, events });
   await gantry.ok('events.markAsProcessed', { id: results[3].eventId }, { token });
   await gantry.ok('events.delete', { id: results[4].eventId }, { token });
+  const loop = { name: 'Loop', deviceId: randomUUID(), type: 'RADAR' };
+  const counter = await gantry.ok('sensors.create', loop, { token });
+  const counted = [
+    { volume: 5 },
+    { byClass: { scheme: 'BASIC', counts: { CAR: 7, BICYCLE: 2 } }, direction: 'NB' },
+    { volume: null },
+    { volume: 3, status: 'FAULT' },
+    { volume: 4, samples: 1, expectedSamples: 2 },
+  ];
+  const stored = await gantry.ok('counts.ingest', {
+    apiKey: counter.apiKey,
+    periods: [
+      ...[60, 300, 900, 3_600].flatMap((seconds, hour) =>
+        counted.map((content, n) => ({
+          ...{ start: `2026-03-0${n + 1}T0${hour}:00:00Z`, seconds },
+          ...content,
+        })),
+      ),
+      { start: '2026-03-06T23:30:00Z', seconds: 3_600, volume: 1 },
+      { start: '2026-03-08T00:00:00Z', seconds: 86_400, volume: 1 },
+    ],
+  });
+  expect(stored.success ? null : stored.results).toBeNull();
   await eventually(
     async () => (await gantry.pool.query('SELECT FROM events_to_follow_up')).rowCount,
     (waiting) => waiting === 0,
@@ -107,6 +133,16 @@ const damages: readonly { readonly name: string; readonly how: string; readonly 
       'DELETE FROM incident_events WHERE event_id = (SELECT min(event_id::text)::uuid FROM incident_events)',
   },
   {
+    name: 'traffic of intervals',
+    how: 'a vehicle too many',
+    statement: 'UPDATE traffic_bins SET vehicles = vehicles + 1 WHERE source = 4 AND minutes = 1440',
+  },
+  {
+    name: 'traffic of intervals',
+    how: 'an hour gone',
+    statement: 'DELETE FROM traffic_bins WHERE source = 4 AND minutes = 60',
+  },
+  {
     name: 'traffic by 5 minutes',
     how: 'counts changed',
     statement: `UPDATE traffic_bins SET events = events + 3 WHERE minutes = 5`,
@@ -128,6 +164,11 @@ const damages: readonly { readonly name: string; readonly how: string; readonly 
   },
   {
     name: 'traffic by longer slots',
+    how: 'a share that no interval covers',
+    statement: `UPDATE traffic_bins SET counted_share = 0.5 WHERE minutes = 60`,
+  },
+  {
+    name: 'traffic by longer slots',
     how: 'sums changed',
     statement: `UPDATE traffic_bins SET sums[2] = sums[2] + 1 WHERE minutes = 1440 AND measures[2] = -2`,
   },
@@ -140,7 +181,9 @@ const damages: readonly { readonly name: string; readonly how: string; readonly 
   {
     name: 'traffic by year',
     how: 'a year without counts has some',
-    statement: `INSERT INTO traffic_years (place_id, year, place_kind, timezone, rules, since, until, concerns, means, day_sums,
+    // What earlier damages changed would remove the row again.
+    statement: `WITH earlier AS (DELETE FROM traffic_year_changes)
+      INSERT INTO traffic_years (place_id, year, place_kind, timezone, rules, since, until, concerns, means, day_sums,
         days, hour_sums, hours, top_starts, top_volumes, valid_ms)
       SELECT id, 2001, 'location', 'UTC', 1, '2001-01-01Z', '2002-01-01Z', ARRAY[id], '{}', array_fill(1, ARRAY[84]),
         array_fill(1, ARRAY[84]), array_fill(1, ARRAY[2016]), array_fill(1, ARRAY[2016]), '{}', '{}', 0
@@ -261,6 +304,24 @@ describe('the check of derived data', () => {
       'incident.changed': (before['incident.changed'] ?? 0) + 5,
       'watchlist.alert': (before['watchlist.alert'] ?? 0) + 9,
     });
+  });
+
+  it('misses no hit that was removed after the days of its list, which are those since the last read', async () => {
+    const token = await gantry.tokenFor('ADMIN');
+    await gantry.pool.query(`UPDATE hotlists SET hit_days = 1`);
+    // The hits of reads of 7, and of 42 and 49 hours ago, which came late.
+    await gantry.pool.query(
+      `UPDATE watchlist_alerts SET created_at = created_at - interval '3 days', state = 'CONFIRMED'
+       WHERE hotlist_id IS NOT NULL`,
+    );
+    const { db } = gantry.app.context;
+    const removed = await inTransaction(db, (tx) => removeHitsDue(tx, Date.now(), 10));
+    expect(removed).toMatchObject([{ rows: 1 }]);
+    const { hits } = await gantry.ok('hits.getAll', {}, { token });
+    expect(hits.map((hit: Hit) => hit.licensePlateNumber)).toEqual(['SEEN 7']);
+    expect(namesOfWrong(await check())).toEqual([]);
+    await gantry.pool.query('UPDATE hotlists SET hit_days = NULL');
+    expect(await rebuildWrong()).toEqual({ hits: 2 });
   });
 
   it('is rebuilt while events arrive', async () => {

@@ -292,7 +292,7 @@ describe('everything else that the service serves', () => {
         const names = (headers: Headers) => [...headers.keys()].sort();
         expect([path, names(with_.headers)]).toEqual([path, names(without.headers)]);
       }
-      expect((await off.fetch('/console.json')).body).toEqual({ mapTiles: false, version });
+      expect((await off.fetch('/console.json')).body).toEqual({ mapTiles: false, roads: null, version });
     } finally {
       await off.stop();
     }
@@ -345,7 +345,7 @@ describe('the tiles of the map', () => {
     expect([beyond.status, beyond.headers['content-range']]).toEqual([416, `bytes */${TILES.length}`]);
     expect((await ask({ 'if-none-match': String(headers.etag) })).status).toBe(304);
     expect(await ask({}, 'HEAD')).toMatchObject({ status: 200, headers: { 'content-length': '4096' } });
-    expect((await gantry.fetch('/console.json')).body).toEqual({ mapTiles: true, version });
+    expect((await gantry.fetch('/console.json')).body).toEqual({ mapTiles: true, roads: null, version });
     expect((await gantry.fetch('/console.json')).headers.get('cache-control')).toBe('no-cache');
   });
 

@@ -1,5 +1,5 @@
 import { afterAll, afterEach, describe, expect, it } from 'vitest';
-import { eventually, sharedGantry } from './harness.ts';
+import { eventually, sharedGantry, WAITING_SESSIONS } from './harness.ts';
 import { startMailServer } from './mail-server.ts';
 import { announceTo } from './notices.ts';
 
@@ -165,17 +165,34 @@ describe('a contact', () => {
     await ok('contacts.verify', { id, code: codeOf() });
   });
 
-  it('ends with its user', async () => {
-    const fields = {
-      email: 'short@gantry.local',
-      password: 'Correct-horse-1',
-      firstName: 'S',
-      lastName: 'T',
-    };
+  const addUser = async (email: string) => {
+    const fields = { email, password: 'Correct-horse-1', firstName: 'S', lastName: 'T' };
     const { id } = await gantry.ok('users.create', { ...fields, role: 'FIELD' }, { token: admin });
-    const own = { token: await gantry.login(fields.email, fields.password) };
+    return { id, own: { token: await gantry.login(email, fields.password) } };
+  };
+
+  it('ends with its user', async () => {
+    const { id, own } = await addUser('short@gantry.local');
     await gantry.ok('contacts.create', EMAIL, own);
     await gantry.ok('users.delete', { id }, { token: admin });
     expect(await gantry.count('contacts')).toBe(0);
+  });
+
+  it('is not added while its user is deleted, without a deadlock', async () => {
+    const { id, own } = await addUser('going@gantry.local');
+    const view = { page: 'events', name: 'Mine', search: '' };
+    const { id: viewId } = await gantry.ok('views.create', view, own);
+    // The deletion has deleted the user, and not yet looked for contacts.
+    const holder = await gantry.pool.connect();
+    await holder.query('BEGIN');
+    await holder.query('SELECT FROM saved_views WHERE id = $1 FOR UPDATE', [viewId]);
+    const deletion = gantry.call('users.delete', { id }, { token: admin });
+    const waiting = () => gantry.count(WAITING_SESSIONS);
+    await eventually(waiting, (n) => n === 1);
+    const addition = gantry.call('contacts.create', EMAIL, own);
+    await eventually(waiting, (n) => n === 2);
+    await holder.query('COMMIT');
+    holder.release();
+    expect([(await deletion).status, (await addition).status]).toEqual([200, 409]);
   });
 });

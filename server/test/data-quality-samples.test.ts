@@ -2,10 +2,14 @@ import { randomUUID } from 'node:crypto';
 import { describe, expect, it } from 'vitest';
 import { inTransaction } from '../src/platform/database/transaction.ts';
 import { noteObserved } from '../src/traffic/presence-store.ts';
+import { judgeNext } from '../src/traffic/quality/samples.ts';
+import { startTrafficRollUp } from '../src/traffic/roll-up.ts';
 import { keepTrafficSince, removeDaysNotKept } from '../src/traffic/slots-store.ts';
 import { eventually, sharedGantry } from './harness.ts';
+import { rollUpAllTraffic } from './roll-up-all-traffic.ts';
 
-const gantry = await sharedGantry();
+const gantry = await sharedGantry({ overrides: { timings: { rollUpTrafficMs: 3_600_000 } } });
+const { db, log, clock, settings } = gantry.app.context;
 const token = await gantry.tokenFor('OPERATOR');
 const ask = (procedure: string, input: object) => gantry.ok(procedure, input, { token });
 const register = async (point?: object): Promise<{ id: string; apiKey: string; locationId: string }> => {
@@ -33,6 +37,13 @@ const flagsOf = async (sensorId: string, rule: string, range = { startDate: DAY,
   (await ask('traffic.getDataQuality', { sensorId, ...range })).flags.filter(
     (flag: { rule: string }) => flag.rule === rule,
   );
+
+const zone = () => settings.current().timezone;
+/** Stores what is found in the days that are due, as the service does in the background. */
+const judge = async (): Promise<void> => {
+  await rollUpAllTraffic(gantry, 100);
+  while (await judgeNext(db, { log, zone: zone(), now: clock.now() }));
+};
 
 interface Case {
   readonly rule: string;
@@ -160,6 +171,30 @@ describe('samples', () => {
     expect(await flagsOf(id, 'R7')).toEqual([]);
   });
 
+  it.each([DAY, '2026-03-29', '2025-10-26'])(
+    'are too few in the hours of the clock, also when clocks change (%s)',
+    async (day) => {
+      const admin = await gantry.tokenFor('ADMIN');
+      const setZone = (timezone: string) =>
+        gantry.ok('system.timezone.updateTimezoneSettings', { timezone }, { token: admin });
+      await setZone('Europe/Berlin');
+      const [whole, part] = [await register(), await register()];
+      const at = (clock: string, parts: readonly object[]) =>
+        parts.map((one) => ({ start: `${day}T${clock}:00`, seconds: 60, volume: 1, ...one }));
+      for (const { apiKey } of [whole, part])
+        await send(apiKey, [
+          ...at('04:50', [{}]),
+          ...Array.from({ length: 10 }, (_, n) => at(`12:0${n}`, [{}])).flat(),
+        ]);
+      await send(whole.apiKey, at('22:10', [{}]));
+      await send(part.apiKey, at('21:50', [{}]));
+      const range = { startDate: day, endDate: day };
+      const found = [await flagsOf(whole.id, 'R7', range), await flagsOf(part.id, 'R7', range)];
+      await setZone('UTC');
+      expect(found).toMatchObject([[{ threshold: 0.6 }], []]);
+    },
+  );
+
   it('longer than a minute are of several lanes where these are not known', async () => {
     const [unknown, known] = await Promise.all([register(), register({ lanes: 2 })]);
     const many = samples([{ volume: 2_400, lane: undefined }], 900);
@@ -243,12 +278,7 @@ describe('what is found in a day', () => {
     const range = { startDate: '2026-03-09', endDate: '2026-03-12' };
     const before = await flagsOf(id, 'R3', range);
     expect(before).toHaveLength(1);
-    const isJudged = (sensorId: string) =>
-      eventually(
-        () => gantry.pool.query('SELECT FROM traffic_unjudged WHERE sensor_id = $1', [sensorId]),
-        ({ rows }) => rows.length === 0,
-      );
-    await isJudged(id);
+    await judge();
     expect(await flagsOf(id, 'R3', range)).toEqual(before);
     expect(
       (await gantry.pool.query('SELECT FROM traffic_flags WHERE sensor_id = $1', [id])).rows,
@@ -271,7 +301,7 @@ describe('what is found in a day', () => {
     await send(apiKey, samples([{ volume: 8 }]));
     expect(await flagsOf(id, 'R3', range)).toEqual([]);
     expect(await volumes()).toEqual([null, 11, null, null]);
-    await isJudged(id);
+    await judge();
     expect(await flagsOf(id, 'R3', range)).toEqual([]);
     expect(await volumes()).toEqual([null, 11, null, null]);
   });
@@ -292,31 +322,20 @@ describe('what is found in a day', () => {
           [sensorId],
         )
       ).rows;
-    await eventually(
-      () => unjudged(quick.id),
-      (rows) => rows.length === 0,
-    );
-    const [failed] = await eventually(
-      () => unjudged(slow.id),
-      ([row]) => row?.attempts === 1,
-    );
-    expect(failed.minutes).toBe(1);
+    await judge();
+    expect(await unjudged(quick.id)).toEqual([]);
+    expect(await unjudged(slow.id)).toEqual([{ attempts: 1, minutes: 1 }]);
     const quality = { sensorId: slow.id, startDate: DAY, endDate: DAY };
     expect(await ask('traffic.getDataQuality', quality)).toMatchObject({ unjudgedDays: 1 });
 
     await pool.query('UPDATE traffic_unjudged SET due_at = now() WHERE sensor_id = $1', [slow.id]);
-    const [again] = await eventually(
-      () => unjudged(slow.id),
-      ([row]) => row?.attempts === 2,
-    );
-    expect(again.minutes).toBe(2);
+    await judge();
+    expect(await unjudged(slow.id)).toEqual([{ attempts: 2, minutes: 2 }]);
 
     await pool.query('DROP TRIGGER too_long ON traffic_flags; DROP FUNCTION too_long()');
     await pool.query('UPDATE traffic_unjudged SET due_at = now() WHERE sensor_id = $1', [slow.id]);
-    await eventually(
-      () => unjudged(slow.id),
-      (rows) => rows.length === 0,
-    );
+    await judge();
+    expect(await unjudged(slow.id)).toEqual([]);
     expect(await flagsOf(slow.id, 'R3')).toHaveLength(1);
   });
 
@@ -335,7 +354,8 @@ describe('what is found in a day', () => {
         (location: { locationId: string }) => location.locationId === locationId,
       )?.volume;
     expect([await study(), await flow()]).toEqual([40, 40]);
-    await eventually(top, (volume) => volume === 40);
+    await judge();
+    expect(await top()).toBe(40);
     const whole = { sensorId: id, startDate: DAY, endDate: DAY, decision: 'ACCEPT', reason: 'A race' };
     await ask('traffic.reviewData', whole);
     expect([await study(), await flow(), await top()]).toEqual([78, 78, 78]);
@@ -351,10 +371,20 @@ describe('retention', () => {
     const { id, apiKey } = await register();
     const from = MIDNIGHT - 86_400_000 * 60;
     await send(apiKey, samples([{ volume: 38 }], 30, from));
-    await noteObserved(gantry.app.context.db, id, { from, until: from + 3_600_000 });
+    await noteObserved(db, id, { from, until: from + 3_600_000 });
     const flags = () => gantry.pool.query('SELECT FROM traffic_flags WHERE sensor_id = $1', [id]);
-    await eventually(flags, ({ rows }) => rows.length > 0);
-    await inTransaction(gantry.app.context.db, async (tx) => {
+    {
+      await using _ = startTrafficRollUp({
+        db,
+        log,
+        now: clock.now,
+        zone,
+        everyMs: 50,
+        notePending: () => undefined,
+      });
+      await eventually(flags, ({ rows }) => rows.length > 0);
+    }
+    await inTransaction(db, async (tx) => {
       await keepTrafficSince(tx, MIDNIGHT - 86_400_000 * 30);
       await removeDaysNotKept(tx, null, 1_000);
     });

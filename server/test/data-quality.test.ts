@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import { DAY_MS, HOUR_MS } from '@gantry/contract/durations';
+import { DAY_MS, HOUR_MS, MINUTE_MS } from '@gantry/contract/durations';
 import { DateTime } from 'luxon';
 import { describe, expect, it } from 'vitest';
 import { sharedGantry } from './harness.ts';
@@ -395,6 +395,8 @@ describe('the calendar', () => {
       { severity: 'INFO', note: 'HOLIDAY: Spring' },
     ]);
     expect((await ask('calendars.list', { locationId })).days).toEqual([created]);
+    const before = await gantry.refusal('calendars.create', { ...day, date: '0000-12-31' }, { token });
+    expect(before).toMatchObject({ status: 400, message: expect.stringContaining('Use a date') });
     await ask('calendars.delete', { id: created.id });
     expect((await ask('traffic.getDailyVolumes', range)).awdt.n).toBe(2);
   });
@@ -466,6 +468,32 @@ describe('outages', () => {
           minutes: 540,
           // Hours 22, 23 and 0 to 6 of five weeks.
           expectedVolume: { value: 32 + 33 + 91, n: 45, status: 'VALID', reason: null },
+        },
+      ],
+    });
+  });
+
+  it('begin and end on quarter hours', async () => {
+    const { id, apiKey } = await register();
+    const quarters = periods(at('00:00'), 900, times(96, { volume: 10 }));
+    const gone = { from: at('08:15'), until: at('10:45') };
+    const [from, until] = [gone.from, gone.until].map((time) => (time - at('00:00')) / (15 * MINUTE_MS)) as [
+      number,
+      number,
+    ];
+    await send(
+      apiKey,
+      quarters.map((each, n) => (n >= from && n < until ? { ...each, volume: null } : each)),
+    );
+    const range = { startDate: new Date(at('00:00')), endDate: new Date(at('12:00')) };
+    expect(await ask('traffic.getOutages', { sensorId: id, ...range })).toMatchObject({
+      total: 1,
+      outages: [
+        {
+          kind: 'NO_DATA',
+          from: new Date(gone.from).toISOString(),
+          until: new Date(gone.until).toISOString(),
+          minutes: 150,
         },
       ],
     });

@@ -96,11 +96,13 @@ describe('the log of a service whose database fails', () => {
 
   it('leaves no values where administrators read about a failed run of retention', async () => {
     const token = await gantry.tokenFor('ADMIN');
-    const renewed = (await gantry.call('auth.me', undefined, { token })).status === 200;
-    expect(renewed).toBe(true);
     await gantry.ok('storage.setRetention', { events: { default: 30, byType: {} } }, { token });
     await without('events', async () => {
-      await gantry.ok('storage.runRetention', undefined, { token });
+      // The connections that were cut above are found broken when they are next used.
+      await eventually(
+        () => gantry.call('storage.runRetention', undefined, { token }),
+        ({ status }) => status === 200,
+      );
       await eventually(
         async () => (await gantry.ok('storage.getRetentionRuns', {}, { token })).runs[0].status,
         (status) => status !== 'RUNNING',

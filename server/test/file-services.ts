@@ -1,4 +1,4 @@
-/** The services that the test file of this worker has started at its top level. */
+/** What the test file of this worker has started or created for all of its tests. */
 export const fileServices = new Set<AsyncDisposable>();
 
 /** Stops all of them. */

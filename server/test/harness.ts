@@ -279,6 +279,10 @@ export const expectBetween = (time: string, from: number, until: number): void =
 export const WAITING_LOCKS = `SELECT FROM pg_locks JOIN pg_stat_activity USING (pid)
   WHERE NOT granted AND datname = current_database()`;
 
+/** The sessions that wait for a lock, as what may follow FROM. */
+export const WAITING_SESSIONS =
+  "pg_stat_activity WHERE datname = current_database() AND wait_event_type = 'Lock'";
+
 /** Waits for the first message of a stream, which shows that it has started: the head of the answer comes earlier. */
 export const untilBegun = async (stream: { readonly messages: readonly unknown[] }): Promise<void> => {
   await eventually(

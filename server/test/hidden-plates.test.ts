@@ -21,13 +21,19 @@ const planted = {
   eventId: '',
   incidentId: '',
   agencyId: '',
+  faultId: '',
   planId: '',
+  worksId: '',
+  caseId: '',
+  exportId: '',
+  certificateId: '',
   entryId: '',
   alertId: '',
   alarmId: '',
   silenceId: '',
   connectionId: '',
   messageId: '',
+  devicePath: '',
   reportId: '',
   scheduleId: '',
   studyId: '',
@@ -117,7 +123,7 @@ beforeAll(async () => {
   const { alarms } = await eventually(
     () => gantry.ok('alarms.getAll', {}, { token: admin }),
     // Of the watchlist and of the hotlist.
-    ({ total }) => total === 2,
+    (page) => page.alarms.length === 2,
   );
   planted.alarmId = alarms[0].id;
   const matchers = [{ label: 'SEVERITY', values: ['LOW'] }];
@@ -136,15 +142,38 @@ beforeAll(async () => {
   const desk = { name: 'Desk', kind: 'OTHER', email: 'desk@city.example' };
   const { id: agencyId } = await gantry.ok('agencies.create', desk, { token: admin });
   const step = { key: 'call', text: 'Call the desk', kind: 'NOTIFY', agencyId };
+  planted.worksId = (
+    await gantry.ok(
+      'works.create',
+      { title: 'Works', road: 'A1', startsAt: new Date(), endsAt: new Date(Date.now() + 86_400_000) },
+      { token: admin },
+    )
+  ).id;
+  planted.caseId = (await gantry.ok('cases.open', { eventId: planted.eventId }, { token: admin })).id;
+  const noted = { id: planted.caseId, role: 'NOTE', text: `It is ${PLATE}` };
+  await gantry.ok('cases.addItem', noted, { token: admin });
+  const { rows } = await gantry.pool.query(
+    `INSERT INTO case_exports (case_id, case_number, case_version, redacted, created_by, status, error)
+     VALUES ($1, '2026-000001', 1, false, gen_random_uuid(), 'FAILED', 'It failed') RETURNING id`,
+    [planted.caseId],
+  );
+  planted.exportId = rows[0].id;
+  const certificate = { kind: 'CLOCK', number: '1', validFrom: day(-1), validUntil: day(1) };
+  planted.certificateId = (
+    await gantry.ok('certificates.add', { sensorId: planted.sensorId, ...certificate }, { token: admin })
+  ).id;
   const plan = await gantry.ok('plans.create', { name: 'Plan', steps: [step] }, { token: admin });
   await gantry.ok('incidents.setPlan', { id: planted.incidentId, planId: plan.id }, { token: admin });
   planted.agencyId = agencyId;
+  const fault = { sensorId: planted.sensorId, text: 'Dark', idempotencyKey: 'dark' };
+  planted.faultId = (await gantry.ok('faults.report', fault, { token: admin })).id;
   planted.planId = plan.id;
 
   const mapping = '{"plate": body.plate}';
   const connection = await connect(gantry, 'mapped', { options: { mapping } });
   planted.connectionId = connection.id;
   const { pathname } = new URL(connection.url);
+  planted.devicePath = pathname;
   await gantry.fetch(`${pathname}/XQ77PLT?plate=XQ77PLT`, {
     method: 'POST',
     headers: { 'content-type': 'application/json' },
@@ -185,14 +214,24 @@ const inputs = (): Partial<Record<ProcedurePath, Input>> => {
     'connections.tryReading': { id: connectionId },
     'connections.onMessage': { connectionId },
     'events.getById': { id },
+    'evidence.getProof': { eventId: id },
     'events.getReviews': { eventIds: [id] },
     'events.getHistory': { id },
     'events.review': { id, decision: 'CONFIRMED' },
     'events.markAsProcessed': { id },
     'incidents.getById': { id: incidentId },
     'incidents.getCameras': { id: incidentId },
+    'incidents.getReports': { id: incidentId },
+    'incidents.getReportPreview': { id: incidentId },
     'agencies.getById': { id: planted.agencyId },
+    'faults.getById': { id: planted.faultId },
     'plans.getById': { id: planted.planId },
+    'works.getById': { id: planted.worksId },
+    'cases.getById': { id: planted.caseId },
+    'cases.getExport': { exportId: planted.exportId },
+    'cases.open': { hitId: planted.hitId },
+    'certificates.getById': { id: planted.certificateId },
+    'works.getWindows': {},
     'incidents.getStepNotice': { id: incidentId, key: 'call' },
     'incidents.acknowledge': { id: incidentId },
     'incidents.update': { id: incidentId, lanesBlocked: 1 },
@@ -258,12 +297,16 @@ describe('users from whom plates are hidden', () => {
     expect(showing.sort()).toEqual([
       'alarms.getAll',
       'alarms.getById',
+      'audit.getActivity',
+      'cases.getAll',
+      'cases.getById',
       'connections.getMessage',
       'connections.getMessages',
       'connections.tryReading',
       'events.getAll',
       'events.getById',
       'events.getRecent',
+      'evidence.getProof',
       'hits.getAll',
       'hits.getById',
       'hotlists.getEntries',
@@ -335,6 +378,7 @@ describe('users from whom plates are hidden', () => {
     'watchlist.onAlert',
     'hits.onHit',
     'alarms.onChanged',
+    'cases.onChanged',
   ])('see no plate in the stream %s', async (procedure) => {
     const token = await gantry.tokenFor('OPERATOR');
     const of = async (who: string) => {
@@ -349,7 +393,8 @@ describe('users from whom plates are hidden', () => {
     const [whole, shown] = [await of(admin), await of(token)];
     expect(JSON.stringify(whole)).toMatch(SPELLINGS);
     expect(JSON.stringify(shown)).not.toMatch(SPELLINGS);
-    expect(shown.map(({ id }) => id)).toEqual(whole.map(({ id }) => id));
+    // What was announced after the first answer is in the second one alone.
+    expect(shown.slice(0, whole.length).map(({ id }) => id)).toEqual(whole.map(({ id }) => id));
   });
 
   it('see no plate in the raw messages of devices', async () => {
@@ -571,6 +616,22 @@ describe('users from whom plates are hidden', () => {
     expect([await find('the bridge', token), await find('lorry', token)]).toEqual([1, 1]);
   });
 
+  it('see and find the description of the incident of planned works, which a person wrote', async () => {
+    const token = await gantry.tokenFor('OPERATOR');
+    const description = 'Joints of the viaduct, until noon';
+    const works = { title: 'Joints', description, road: 'A2', opensIncident: true };
+    const [startsAt, endsAt] = [-1, 1].map((hours) => new Date(Date.now() + hours * 3_600_000));
+    const { id } = await gantry.ok('works.create', { ...works, startsAt, endsAt }, { token: admin });
+    await gantry.ok('works.approve', { id }, { token: admin });
+    const { incidents } = await eventually(
+      () => gantry.ok('incidents.getAll', { search: 'the viaduct' }, { token: admin }),
+      ({ total }) => total === 1,
+    );
+    const found = await gantry.ok('incidents.getAll', { search: 'the viaduct' }, { token });
+    expect(found.incidents).toMatchObject([{ id: incidents[0].id, description }]);
+    await gantry.ok('works.cancel', { id, reason: 'Done' }, { token: admin });
+  });
+
   it('see no text of a device in the timeline of an incident', async () => {
     const plate = 'KX 31-WVD';
     await gantry.ingest(await gantry.registerSensor(), {
@@ -623,5 +684,105 @@ describe('users from whom plates are hidden', () => {
       headers: { authorization: `Bearer ${admin}` },
     });
     expect(String(whole.body)).toMatch(SPELLINGS);
+  });
+});
+
+const LOOKS = `('events.view', 'images.view', 'reports.download', 'events.lookUpPlate')`;
+/** How often anybody was recorded to look at plates, and how many entries others have left. */
+const recorded = async (): Promise<{ looks: number; others: number }> => {
+  await gantry.app.context.looks.flush();
+  const { rows } = await gantry.pool.query(`
+    SELECT coalesce(sum(coalesce((details ->> 'count')::int, 1)) FILTER (WHERE action IN ${LOOKS}), 0)::int AS looks,
+      (count(*) FILTER (WHERE action NOT IN ${LOOKS}))::int AS others FROM activity`);
+  return rows[0];
+};
+
+describe('users who see plates', () => {
+  const paths = Object.keys(mayCall) as ProcedurePath[];
+  const isStream = (path: string) => /\.on[A-Z]/.test(path) && path !== 'connections.onMessage';
+
+  it('leave one entry of each answer that shows the plate', async () => {
+    const given = inputs();
+    const wrong: unknown[] = [];
+    const without: string[] = [];
+    for (const path of paths.filter((each) => readOnly.test(each) && !/\.on[A-Z]/.test(each))) {
+      const before = await recorded();
+      const { status, body } = await gantry.call(path, given[path], { token: admin });
+      const looks = (await recorded()).looks - before.looks;
+      const shows = SPELLINGS.test(JSON.stringify(body));
+      if (shows && looks !== 1) wrong.push([path, looks]);
+      if (!shows && looks !== 0) without.push(`${path} ${status} ${looks}`);
+    }
+    // Texts with digits and images, which may show a plate.
+    expect([wrong, without]).toEqual([[], []]);
+  });
+
+  it('leave one entry of each change whose answer shows the plate: that of the change', async () => {
+    const given = inputs();
+    const changed: string[] = [];
+    for (const path of paths.filter((each) => !readOnly.test(each) && each in given)) {
+      const before = await recorded();
+      const { status, body } = await gantry.call(path, given[path], { token: admin });
+      const after = await recorded();
+      if (status !== 200 || !SPELLINGS.test(JSON.stringify(body))) continue;
+      changed.push(path);
+      expect([path, after.looks - before.looks + after.others - before.others]).toEqual([path, 1]);
+    }
+    expect(changed).toContain('hits.setOutcome');
+  });
+
+  it.each(paths.filter(isStream))('leave one entry of the stream %s if it shows the plate', async (path) => {
+    const given: Partial<Record<string, object>> = inputs();
+    const before = await recorded();
+    const stream = await openStream(gantry.url, path, {
+      token: admin,
+      lastEventId: start,
+      input: given[path] ?? {},
+    });
+    await eventually(
+      async () => stream.messages,
+      (messages) => messages.some(({ data }) => data.type === 'upToDate'),
+    );
+    stream.close();
+    const shows = stream.messages.some(({ data }) => SPELLINGS.test(JSON.stringify(data)));
+    const looks = (await recorded()).looks - before.looks;
+    if (shows || looks > 0) expect([path, shows, looks]).toEqual([path, expect.anything(), 1]);
+    if (/^(?:live|events|hits|watchlist|alarms)/.test(path)) expect([path, shows]).toEqual([path, true]);
+  });
+
+  it('leave one entry of the stream of messages of a device, which cannot be resumed', async () => {
+    const { connectionId } = planted;
+    const stream = await openStream(gantry.url, 'connections.onMessage', {
+      token: admin,
+      input: { connectionId },
+    });
+    const before = await recorded();
+    await eventually(
+      async () => {
+        await gantry.fetch(`${planted.devicePath}/XQ77PLT?plate=XQ77PLT`, {
+          method: 'POST',
+          headers: { 'content-type': 'application/json' },
+          body: JSON.stringify({ plate: PLATE }),
+        });
+        return stream.messages.some(({ data }) => SPELLINGS.test(JSON.stringify(data)));
+      },
+      (hasCome) => hasCome,
+    );
+    stream.close();
+    expect((await recorded()).looks - before.looks).toBe(1);
+  });
+
+  it('leave one entry of each image and each file', async () => {
+    for (const path of [planted.image, `/reports/${planted.reportId}/file`]) {
+      const before = await recorded();
+      const { status } = await gantry.fetch(path, { headers: { authorization: `Bearer ${admin}` } });
+      const after = await recorded();
+      expect([path, status, after.looks - before.looks, after.others - before.others]).toEqual([
+        path,
+        200,
+        1,
+        0,
+      ]);
+    }
   });
 });

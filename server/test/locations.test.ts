@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { permissions, role } from '@gantry/contract/permissions';
 import { describe, expect, it } from 'vitest';
-import { eventually, sharedGantry } from './harness.ts';
+import { eventually, sharedGantry, WAITING_SESSIONS } from './harness.ts';
 
 interface LocationJson {
   id: string;
@@ -380,5 +380,45 @@ describe('every locations procedure', () => {
       { action: 'locations.update', details: { locationId: id, name: 'Logged', fields: ['speedLimit'] } },
       { action: 'locations.delete', details: { locationId: id, name: 'Logged' } },
     ]);
+  });
+
+  it.each([
+    ['works.create', { title: 'Resurfacing', startsAt: '2030-01-01', endsAt: '2030-01-02' }],
+    ['calendars.create', { date: '2030-01-01', kind: 'HOLIDAY', name: 'New Year' }],
+  ])('can be deleted while %s refers to one', async (procedure, input) => {
+    const { id } = await ok('locations.create', { name: `Going ${procedure}` });
+    const deletion = await gantry.pool.connect();
+    await deletion.query('BEGIN');
+    await deletion.query('DELETE FROM locations WHERE id = $1', [id]);
+    const refused = gantry.refusal(procedure, { ...input, locationId: id }, { token });
+    await eventually(
+      () => gantry.count(WAITING_SESSIONS),
+      (n) => n === 1,
+    );
+    await deletion.query('COMMIT');
+    deletion.release();
+    expect(await refused).toMatchObject({
+      status: 409,
+      message: expect.stringContaining('was deleted at the same time'),
+    });
+  });
+
+  it('are deleted while works are proposed for them, without a deadlock', async () => {
+    const { id: locationId } = await ok('locations.create', { name: 'Going meanwhile' });
+    const day = { date: '2030-01-01', kind: 'HOLIDAY', name: 'New Year', locationId };
+    const { id } = await ok('calendars.create', day);
+    // The deletion has deleted the location, and not yet looked for works of it.
+    const holder = await gantry.pool.connect();
+    await holder.query('BEGIN');
+    await holder.query('SELECT FROM calendar_days WHERE id = $1 FOR UPDATE', [id]);
+    const deletion = gantry.call('locations.delete', { id: locationId }, { token });
+    const waiting = () => gantry.count(WAITING_SESSIONS);
+    await eventually(waiting, (n) => n === 1);
+    const works = { title: 'Resurfacing', startsAt: '2030-01-01', endsAt: '2030-01-02', locationId };
+    const proposal = gantry.call('works.create', works, { token });
+    await eventually(waiting, (n) => n === 2);
+    await holder.query('COMMIT');
+    holder.release();
+    expect([(await deletion).status, (await proposal).status]).toEqual([200, 409]);
   });
 });

@@ -58,9 +58,25 @@ describe('the log', () => {
     });
     expect(await ask('log.getById', { id: entry.id })).toEqual(entry);
     expect(await list({ refId: id.toUpperCase() })).toEqual([entry]);
+    for (const none of ['none', 'a\u0000b', '\ud800']) expect(await list({ refId: none })).toEqual([]);
     expect(await list({ search: 'tree AT' })).toEqual([entry]);
     expect(await list({ search: 'no such words' })).toEqual([]);
     expect((await add({ source: { who: ' ' } })).source).toBeNull();
+  });
+
+  it('lists what is about an incident with the one into which it was merged', async () => {
+    const crash = { type: 'COLLISION', severity: 'HIGH' };
+    const ids: string[] = [];
+    for (const title of ['First', 'Second', 'Third'])
+      ids.push((await ask<{ id: string }>('incidents.create', { ...crash, title })).id);
+    const entries: unknown[] = [];
+    for (const id of ids) entries.unshift((await add({ refs: [{ kind: 'INCIDENT', id }] })).id);
+    const listed = async (refId?: string) => (await list({ refId })).map(({ id }) => id);
+    await ask('incidents.merge', { id: ids[0], into: ids[1] });
+    await ask('incidents.merge', { id: ids[1], into: ids[2] });
+    expect(await listed(ids[2])).toEqual(entries);
+    expect(await listed(ids[0])).toEqual(entries.slice(2));
+    expect(await listed('none')).toEqual([]);
   });
 
   it('marks what was written later than it happened, and lists it where it happened', async () => {
@@ -78,7 +94,16 @@ describe('the log', () => {
     );
     expect(new Set(sent.map(({ id }) => id)).size).toBe(1);
     expect((await add({ text: 'Sent again', idempotencyKey: key }, 'FIELD')).id).not.toBe(sent[0]?.id);
-    expect(await refuse('log.add', { text: 'Another', idempotencyKey: key })).toMatchObject({ status: 409 });
+    const incident = await ask<{ id: string }>('incidents.create', { title: 'Debris', type: 'OTHER' });
+    for (const other of [
+      { text: 'Another' },
+      { kind: 'CALL' },
+      { source: { who: 'Patrol 7' } },
+      { refs: [{ kind: 'INCIDENT', id: incident.id }] },
+    ])
+      expect(await refuse('log.add', { text: 'Sent again', idempotencyKey: key, ...other })).toMatchObject({
+        status: 409,
+      });
   });
 
   it.each([
@@ -137,12 +162,23 @@ describe('the log', () => {
 
   it('is streamed to those who may read it, alone and with everything else', async () => {
     const own = await openStream(gantry.url, 'log.onAdded', { token: tokens.FIELD });
+    const ofDesk = await openStream(gantry.url, 'log.onAdded', {
+      token: tokens.FIELD,
+      input: { desk: 'izmir' },
+    });
     const any = await openStream(gantry.url, 'live.onAny', {
       token: tokens.FIELD,
       input: { topics: ['log'] },
     });
-    await Promise.all([untilBegun(own), untilBegun(any)]);
+    await Promise.all([untilBegun(own), untilBegun(ofDesk), untilBegun(any)]);
     const { id } = await add({ text: 'Streamed' });
+    // Desks are compared as in the list, where all forms of i are one letter.
+    const { id: there } = await add({ text: 'There', desk: 'İZMİR' });
+    await eventually(
+      async () => ofDesk.messages.flatMap(({ data }) => (data.type === 'entry' ? [data.entry.id] : [])),
+      (ids) => ids.includes(there) && !ids.includes(id),
+    );
+    ofDesk.close();
     await eventually(
       async () => own.messages,
       (messages) => messages.some(({ data }) => data.type === 'entry' && data.entry.id === id),

@@ -14,6 +14,7 @@ const gantry = await sharedGantry({
     OIDC_CLIENT_ID: provider.clientId,
     OIDC_CLIENT_SECRET: provider.clientSecret,
     OIDC_NAME: 'City login',
+    ACCESSIBILITY_URL: 'mailto:access@example.org',
     OIDC_ROLES: 'traffic-admins=ADMIN, traffic=OPERATOR, watchers=VIEWER',
     // Users who log in at the provider are not asked for it.
     SECOND_FACTOR_FOR: 'OPERATOR, VIEWER',
@@ -85,6 +86,7 @@ describe('a login at an OpenID Connect provider', () => {
     expect(await gantry.ok('auth.getLoginMethods')).toEqual({
       password: true,
       oidc: { name: 'City login', path: '/login/oidc' },
+      accessibilityUrl: 'mailto:access@example.org',
       passwordReset: false,
     });
   });

@@ -150,6 +150,8 @@ describe('the examples', () => {
       // A silence of the past is refused.
       if (procedure === 'silences.create')
         Object.assign(input, { startsAt: undefined, endsAt: new Date(Date.now() + 60_000).toISOString() });
+      // Looks are drawn from a time that has some.
+      if (procedure === 'audit.drawSample') input.until = new Date(Date.now() + 86_400_000).toISOString();
       if (procedure === 'sensors.create') input.deviceId = 'another';
       if (procedure === 'auth.login') input.password = 'Correct-horse-1';
       const { status, message } = await gantry.refusal(procedure, input ?? undefined, { token });

@@ -3,7 +3,7 @@ import type { AnyTRPCProcedure, AnyTRPCRouter } from '@trpc/server';
 import { describe, expect, it } from 'vitest';
 import { z } from 'zod';
 import { appRouter } from '../src/api/router.ts';
-import { hidePlates } from '../src/events/hidden-plates.ts';
+import { hidePlates, showsPlateIn } from '../src/events/hidden-plates.ts';
 import type { ProcedureMeta } from '../src/rpc/procedure.ts';
 
 // Plates are hidden in the fields that the contract marks, so a field with a plate must not be added without a mark.
@@ -86,6 +86,17 @@ describe('fields of answers that may show a plate', () => {
         .map(({ at }) => at),
     );
     expect(free.sort()).toEqual([
+      'audit.drawSample.entries[].entry.details',
+      'audit.getActivity.entries[].details',
+      'audit.getSample.entries[].entry.details',
+      'cases.addItem.checks[].sentences[].values',
+      'cases.addItem.log[].details',
+      'cases.getById.checks[].sentences[].values',
+      'cases.getById.log[].details',
+      'cases.measure.checks[].sentences[].values',
+      'cases.measure.log[].details',
+      'cases.open.checks[].sentences[].values',
+      'cases.open.log[].details',
       'connections.tryReading.events',
       'studies.create.options',
       'studies.freeze.options',
@@ -99,6 +110,18 @@ describe('fields of answers that may show a plate', () => {
       'users.getActivityEntry.details',
       'users.getActivityLog.activities[].details',
     ]);
+  });
+});
+
+describe('answers that may show a plate', () => {
+  it('are for users who are logged in alone, whose looks are recorded', () => {
+    const procedures = Object.entries<AnyTRPCProcedure>((appRouter as AnyTRPCRouter)._def.procedures);
+    const accessOf = new Map(
+      procedures.map(([path, { _def }]) => [path, (_def.meta as ProcedureMeta | undefined)?.access]),
+    );
+    const showing = outputs.filter(({ schema }) => showsPlateIn(schema) !== null).map(({ path }) => path);
+    expect(showing.length).toBeGreaterThan(40);
+    expect(showing.filter((path) => accessOf.get(path) !== 'signedIn')).toEqual([]);
   });
 });
 

@@ -1,11 +1,14 @@
 import { once } from 'node:events';
 import { type AddressInfo, connect, createServer } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
+import { type SQL, sql } from 'drizzle-orm';
+import { drizzle } from 'drizzle-orm/node-postgres';
 import pino from 'pino';
 import { afterAll, describe, expect, it } from 'vitest';
 import { clientSettings } from '../src/platform/database/address.ts';
 import { isDatabaseAway } from '../src/platform/database/failure.ts';
 import { createPool, openPools } from '../src/platform/database/pool.ts';
+import { type Executor, inSnapshot, inTransaction } from '../src/platform/database/transaction.ts';
 import { UnsuitableDatabase, waitForDatabase } from '../src/platform/database/wait.ts';
 import { TIMINGS } from '../src/platform/timings.ts';
 import { createTestDatabase } from './harness.ts';
@@ -28,6 +31,25 @@ describe('a connection that is closed between two statements of a transaction', 
     client.release(true);
     expect(isDatabaseAway(failure)).toBe(true);
     expect((await pool.query('SELECT 1 AS one')).rows).toEqual([{ one: 1 }]);
+  });
+});
+
+describe('statements that a transaction sends at once', () => {
+  it.each([
+    ['write', inTransaction],
+    ['read', inSnapshot],
+  ] as const)('run one after another, and cost no connection if one fails: to %s', async (_, run) => {
+    const db = drizzle({ client: createPool(database.url, 1, () => undefined) });
+    const read = async (what: SQL, on: Executor = db) => (await on.execute(sql`SELECT ${what} AS x`)).rows[0];
+    const pid = await read(sql`pg_backend_pid()`);
+    const both = await run(db, (tx) => Promise.all([sql`1 + 1`, sql`1 + 2`].map((each) => read(each, tx))));
+    expect(both).toEqual([{ x: 2 }, { x: 3 }]);
+    const failing = run(db, (tx) =>
+      Promise.all([sql`1 / 0`, ...Array(9).fill(sql`1`)].map((each) => read(each, tx))),
+    );
+    await expect(failing).rejects.toThrow();
+    expect(await read(sql`pg_backend_pid()`)).toEqual(pid);
+    await db.$client.end();
   });
 });
 

@@ -1,5 +1,7 @@
+import { type ListCasesInput, listCasesInput } from '@gantry/contract/cases';
 import { type ListEventsInput, listEventsInput } from '@gantry/contract/events';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { countWaiting, findCaseOf, listCases, roomForCases } from '../src/cases/store.ts';
 import { rollUpCounts } from '../src/events/counts/roll-up.ts';
 import { getEventStats } from '../src/events/counts/totals.ts';
 import { listEvents, listRecentEvents } from '../src/events/list/run.ts';
@@ -9,6 +11,11 @@ import { exportedPages } from '../src/operations/transfer/store.ts';
 import { createDatabase, type Database } from '../src/platform/database/pool.ts';
 import type { Interval } from '../src/platform/time.ts';
 import { newApiKey } from '../src/sensors/service.ts';
+import { readCountedSpans, readCrossingPeriods } from '../src/traffic/periods-store.ts';
+import { readCountedHours } from '../src/traffic/quality/no-hits-store.ts';
+import { judgeParts, type KeptPart, sumParts } from '../src/traffic/ranking-store.ts';
+import { type Segment, segmentsOf } from '../src/traffic/segments.ts';
+import { readCounts } from '../src/traffic/slots-store.ts';
 import { createLongHistory, EVEN, type LongHistory, marking, SENSORS } from './long-history.ts';
 import { noteStatements, type Statement } from './noted-statements.ts';
 
@@ -56,6 +63,7 @@ afterAll(() => history[Symbol.asyncDispose]());
 const ENDLESS: Interval = { from: Number.NEGATIVE_INFINITY, until: Number.POSITIVE_INFINITY };
 const DAYS: Interval = { from: Date.UTC(2025, 1, 5), until: Date.UTC(2025, 2, 9) };
 const FEW_DAYS: Interval = { from: Date.UTC(2025, 1, 5), until: Date.UTC(2025, 1, 9) };
+const RAGGED_HOURS: Interval = { from: Date.UTC(2025, 0, 7, 8), until: Date.UTC(2025, 3, 9, 22) };
 const RAGGED: Interval = { from: Date.UTC(2025, 0, 7, 8, 20, 1, 2), until: Date.UTC(2025, 3, 9, 22, 40, 3) };
 
 type Queryable = () => Promise<unknown>;
@@ -282,6 +290,118 @@ describe('an export of the events of sensors', () => {
     for (const plan of (await Promise.all(pages.map(planOf))).flat()) {
       expect(new Set(usedBy(plan))).toEqual(new Set(['events_by_sensor']));
       expect(nodesOf(plan).filter((type) => type.includes('Sort'))).toEqual([]);
+    }
+  });
+});
+
+describe('a figure of traffic of a long time', () => {
+  const BY_SENSOR_OR_LOCATION = [
+    'traffic_bins_minutes_sensor_id_slot_location_id_source_key',
+    'traffic_bins_of_location',
+  ];
+  const segments: Segment[] = [{ minutes: 60, ...RAGGED_HOURS }];
+  const counting = [{ sensorId, source: 4 }];
+  const parts = SENSORS.slice(0, 20).flatMap((id): KeptPart[] =>
+    [1_440, 60].map((minutes) => ({
+      ...{ locationId: id, sensorId: id, source: 4, limit: 50, minutes: minutes as 60 | 1_440 },
+      ...{ from: DAYS.from, until: DAYS.until },
+    })),
+  );
+
+  beforeAll(async () => {
+    await history.pool.query(
+      `INSERT INTO traffic_bins (minutes, sensor_id, location_id, source, slot, events, vehicles, measured, speed_sum, cells, measures, sums, counted_share)
+       SELECT minutes, id::uuid, id::uuid, 4, slot, 0, 10, 10, 500000, '{1,1,1}', '{-5,-4,50}', ARRAY[3600000, 3600000, 10], 1
+       FROM unnest($1::text[]) AS sensor (id), (VALUES (60, interval '1 hour'), (1440, interval '1 day')) AS level (minutes, step),
+         generate_series('2025-01-01Z'::timestamptz, '2025-05-31Z', step) AS slot`,
+      [SENSORS],
+    );
+    await history.pool.query(
+      `INSERT INTO traffic_periods (sensor_id, direction, lane, movement, start, seconds, location_id, content)
+       SELECT id::uuid, '', '', '', start, 1800, id::uuid, '{"volume": 10, "status": "OK"}'
+       FROM unnest($1::text[]) AS sensor (id), generate_series('2025-01-01Z'::timestamptz, '2025-05-31Z', interval '30 minutes') AS start`,
+      [SENSORS.slice(0, 30)],
+    );
+    await history.pool.query(
+      `UPDATE traffic_kept SET longer_until = '2025-06-01Z'; ANALYZE traffic_bins, traffic_periods`,
+    );
+  });
+
+  it.each<readonly [question: string, ask: Queryable]>([
+    ['volumes', () => readCounts(db, { sensorIds: [sensorId] }, counting, segments, { detail: 'sums' })],
+    ['what is covered', () => readCountedSpans(db, [sensorId], segments)],
+    ['hours with vehicles', () => readCountedHours(db, [sensorId], RAGGED_HOURS)],
+    ['sums of parts for a ranking', () => sumParts(db, parts)],
+    ['speeds of parts for a ranking', () => judgeParts(db, parts)],
+  ])('reads its rows by their index: %s', async (_, ask) => {
+    sent = [];
+    await ask();
+    const used = (await Promise.all(sent.map(explain))).flat();
+    const read = used.filter((name) => name.includes('traffic_bins'));
+    expect(read.length).toBeGreaterThan(0);
+    expect(read.filter((name) => !BY_SENSOR_OR_LOCATION.includes(name))).toEqual([]);
+  });
+
+  it('looks for periods that cross hours or quarter hours among these only', async () => {
+    sent = [];
+    const whole = segmentsOf({ from: RAGGED_HOURS.from + 30 * 60_000, until: RAGGED_HOURS.until });
+    await readCrossingPeriods(db, [sensorId], { sensorIds: [sensorId] }, whole);
+    const used = (await Promise.all(sent.map(explain))).flat();
+    expect(new Set(used.filter((name) => name.includes('traffic_periods')))).toEqual(
+      new Set(['traffic_periods_across_hours', 'traffic_periods_across_quarters']),
+    );
+  });
+});
+
+describe('a list of cases', () => {
+  const me = { id: SENSORS[0] ?? '', role: 'ADMIN' as const };
+  const casesLike =
+    (filters: Partial<ListCasesInput>): Queryable =>
+    () =>
+      listCases(db, me, { ...listCasesInput.parse(filters), plate: filters.search }, ENDLESS);
+
+  beforeAll(async () => {
+    // As many as may be open, and those of the years before.
+    await history.pool.query(
+      `INSERT INTO cases (number, kind, state, violation_type, title, happened_at, sensor_id, plate, plate_key, needs_second, first_by, first_at,
+         decided_by, decided_at, code, closed_at, closed_by)
+       SELECT '2025-' || lpad(n::text, 6, '0'), 'VIOLATION', state, (ARRAY['SPEEDING', 'RED_LIGHT'])[1 + (n % 50 = 0)::int],
+         repeat('x', 300), '2020-01-01Z'::timestamptz + n * interval '1 hour', ($1::uuid[])[1 + n % cardinality($1::uuid[])],
+         'B AB ' || n, 'BAB' || n, true, first_by, CASE WHEN first_by IS NOT NULL THEN now() END,
+         CASE WHEN state = 'REJECTED' THEN $2::uuid END, CASE WHEN state = 'REJECTED' THEN now() END,
+         CASE WHEN state = 'REJECTED' THEN (ARRAY['UNREADABLE', 'EQUIPMENT'])[1 + (n % 500 = 0)::int] END,
+         CASE WHEN n < 30000 THEN now() END, CASE WHEN n < 30000 THEN $2::uuid END
+       FROM (
+         SELECT n, CASE WHEN n < 30000 OR n % 10 = 0 THEN 'REJECTED' WHEN n % 2 = 0 THEN 'CHECKED' ELSE 'NEW' END AS state,
+           CASE WHEN n % 100 = 2 THEN $2::uuid WHEN n % 2 = 0 THEN ($1::uuid[])[2] END AS first_by
+         FROM generate_series(0, 39999) AS n
+       ) AS given`,
+      [SENSORS, me.id],
+    );
+    await history.pool.query('VACUUM ANALYZE cases');
+  });
+
+  it.each<readonly [question: string, ask: Queryable, index: string]>([
+    ['open ones', casesLike({ closed: false }), 'cases_open_by_time'],
+    ['new ones', casesLike({ closed: false, states: ['NEW'] }), 'cases_open'],
+    ['those that wait for a second person', casesLike({ mine: 'SECOND' }), 'cases_open'],
+    ['those that a user checked', casesLike({ mine: 'FIRST' }), 'cases_by_first'],
+    ['a type', casesLike({ violationType: 'red_light' }), 'cases_by_violation'],
+    ['a type that there is none of', casesLike({ violationType: 'x' }), 'cases_by_violation'],
+    ['a code', casesLike({ code: 'EQUIPMENT' }), 'cases_by_code'],
+    ['a sensor', casesLike({ sensorId }), 'cases_of_sensor'],
+    ['a plate', casesLike({ search: 'B-AB 1234' }), 'cases_by_plate'],
+    ['how many wait', () => countWaiting(db, me), 'cases_open'],
+    ['how many more may be opened', () => roomForCases(db), 'cases_open'],
+    ['the case of an event', () => findCaseOf(db, { kind: 'VIOLATION', id: one(0) }), 'cases_of_event'],
+  ])('reads no more cases than it must: %s', async (_, ask, index) => {
+    sent = [];
+    await ask();
+    expect(sent.length).toBeGreaterThan(0);
+    for (const statement of [...sent]) {
+      const used = await explain(statement);
+      expect(used.filter((name) => name.startsWith('all of cases'))).toEqual([]);
+      expect(used.join(' ')).toContain(index);
     }
   });
 });

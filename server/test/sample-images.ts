@@ -16,7 +16,8 @@ const crc32 = (bytes: Buffer): number => {
   return (c ^ 0xffffffff) >>> 0;
 };
 
-const chunk = (type: string, data: Buffer): Buffer => {
+/** A chunk of a PNG. */
+export const pngChunk = (type: string, data: Buffer): Buffer => {
   const body = Buffer.concat([Buffer.from(type, 'latin1'), data]);
   const length = Buffer.alloc(4);
   length.writeUInt32BE(data.length);
@@ -31,17 +32,18 @@ export const png = ({ width = 1, height = 1, shade = 0 } = {}): Buffer => {
   header.writeUInt32BE(width, 0);
   header.writeUInt32BE(height, 4);
   header.set([8, 0, 0, 0, 0], 8);
-  const note = chunk('tEXt', Buffer.from(`shade\0${shade}`, 'latin1'));
+  const note = pngChunk('tEXt', Buffer.from(`shade\0${shade}`, 'latin1'));
   return Buffer.concat([
     Buffer.from('\x89PNG\r\n\x1a\n', 'latin1'),
-    chunk('IHDR', header),
+    pngChunk('IHDR', header),
     note,
-    chunk('IDAT', deflateSync(Buffer.from([0, shade % 256]))),
-    chunk('IEND', Buffer.alloc(0)),
+    pngChunk('IDAT', deflateSync(Buffer.from([0, shade % 256]))),
+    pngChunk('IEND', Buffer.alloc(0)),
   ]);
 };
 
-const segment = (marker: number, data: Buffer): Buffer => {
+/** A segment of a JPEG. */
+export const jpegSegment = (marker: number, data: Buffer): Buffer => {
   const head = Buffer.from([0xff, marker, 0, 0]);
   head.writeUInt16BE(data.length + 2, 2);
   return Buffer.concat([head, data]);
@@ -54,10 +56,10 @@ export const jpeg = ({ width = 2, height = 2, comment = 'x', frame = 0xc0 } = {}
   sof.writeUInt16BE(width, 3);
   return Buffer.concat([
     Buffer.from([0xff, 0xd8]),
-    segment(0xe0, Buffer.from('JFIF\0\x01\x01\0\0\x01\0\x01\0\0', 'latin1')),
-    segment(0xfe, Buffer.from(comment)),
-    segment(frame, sof),
-    segment(0xda, Buffer.from([1, 1, 0, 0, 63, 0])),
+    jpegSegment(0xe0, Buffer.from('JFIF\0\x01\x01\0\0\x01\0\x01\0\0', 'latin1')),
+    jpegSegment(0xfe, Buffer.from(comment)),
+    jpegSegment(frame, sof),
+    jpegSegment(0xda, Buffer.from([1, 1, 0, 0, 63, 0])),
     Buffer.from([0, 0xff, 0xd9]),
   ]);
 };
@@ -74,6 +76,35 @@ export const webp = ({ width = 3, height = 3 } = {}): Buffer => {
   head.writeUInt32LE(data.length, 16);
   return Buffer.concat([head, data]);
 };
+
+/** A chunk of a WebP. */
+export const webpChunk = (type: string, data: Buffer): Buffer => {
+  const head = Buffer.alloc(8);
+  head.write(type, 'latin1');
+  head.writeUInt32LE(data.length, 4);
+  return Buffer.concat([head, data, Buffer.alloc(data.length % 2)]);
+};
+
+/** A WebP of these chunks. */
+export const webpOf = (chunks: readonly Buffer[]): Buffer => {
+  const content = Buffer.concat([Buffer.from('WEBP', 'latin1'), ...chunks]);
+  return webpChunk('RIFF', content);
+};
+
+/** A WebP of 16 × 8 pixels with transparency, as Chromium makes it from a canvas, without its ICC profile. */
+export const LOSSY_WEBP = Buffer.from(
+  'UklGRmwAAABXRUJQVlA4WAoAAAAQAAAADwAABwAAQUxQSBUAAAABDzCAERFCQds2TPmT/huGiP4nHwwAVlA4IDAAAA' +
+    'CwAQCdASoQAAgAAsBMJZwAAcuBohRAAP7vi+cRmiBZFlb1tpgj4se2PKP/3BQAAAA=',
+  'base64',
+);
+/** The same, lossless and opaque. */
+export const LOSSLESS_WEBP = Buffer.from(
+  'UklGRgIBAABXRUJQVlA4WAoAAAAAAAAADwAABwAAVlA4TOMAAAAvD8ABAJ/CoG0jSYnULJflD/EeDGbato0lRzoMM5' +
+    'C2baxlvajPfx3u/3NnRdFSQbXUgBQrCMGKag1IsQakqCBWBKgaEOJpWkSINSDBNiDBFsEKQtQGtEaEaKmgalB/qQDx' +
+    'UiuoGlAb1crZ2QYOAwAgk9m2zWzb5v/X1BER/W8CAKMUp5pBVGn0BrPVCURwRtLcMKu2++P5/gxhBK9YXlw2O8Pp+n' +
+    'BDcEbQnTCttfuj5fZ8/93wo0r979cXTkuaE+a1dn+82J0fb5KXLT8pmt3hZH28PT+sqNlhVmv1x4vN5fH+AgA=',
+  'base64',
+);
 
 export const dataUrl = (bytes: Buffer, type: string): string =>
   `data:${type};base64,${bytes.toString('base64')}`;

@@ -4,7 +4,7 @@ import { lengthsOf, statusPeriodsOf } from '../src/reports/kinds/status-periods.
 import { eventually, sharedGantry } from './harness.ts';
 import { rollUpAllTraffic } from './roll-up-all-traffic.ts';
 
-const gantry = await sharedGantry();
+const gantry = await sharedGantry({ overrides: { timings: { writeContactsMs: 100 } } });
 const token = await gantry.tokenFor('ADMIN');
 
 const register = () =>

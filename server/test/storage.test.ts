@@ -133,6 +133,26 @@ describe('a legal hold', () => {
     expect((await ask('getHolds', { eventId: id })).total).toBe(2);
   });
 
+  it('is since and until a day in the time zone of the service', async () => {
+    const setZone = (timezone: string) =>
+      gantry.ok('system.timezone.updateTimezoneSettings', { timezone }, { token: admin });
+    await setZone('Europe/Berlin');
+    const eventId = await report('2026-05-01T10:00:00Z');
+    const { id } = await ask('setHold', { eventIds: [eventId], reason: 'Case 19' });
+    const set = (column: string) =>
+      gantry.pool.query(`UPDATE legal_holds SET ${column} = '2026-05-01T22:30:00Z' WHERE id = $1`, [id]);
+    await set('created_at');
+    const held = await refusal('events.delete', { id: eventId });
+    await ask('releaseHold', { id });
+    await set('released_at');
+    const released = await refusal('storage.releaseHold', { id });
+    await setZone('UTC');
+    await gantry.pool.query('DELETE FROM held_events WHERE hold_id = $1', [id]);
+    await gantry.pool.query('DELETE FROM legal_holds WHERE id = $1', [id]);
+    expect(held.message).toContain('since 2026-05-02: Case 19');
+    expect(released.message).toContain('on 2026-05-02');
+  });
+
   it('is listed by whether it is in effect and by event', async () => {
     const ids = [await report('2026-05-02T10:00:00Z'), await report('2026-05-03T10:00:00Z')];
     const { id } = await ask('setHold', { eventIds: ids, reason: 'Case 18' });
@@ -189,8 +209,9 @@ describe('a legal hold', () => {
 });
 
 describe('the daily run', () => {
+  const at = (iso: string) => Date.parse(iso);
+
   it('is due at 3:00 in the time zone of the service, even when clocks change', () => {
-    const at = (iso: string) => Date.parse(iso);
     expect(dailyRuns(at('2026-07-01T12:00:00Z'), 'UTC')).toEqual({
       last: at('2026-07-01T03:00:00Z'),
       next: at('2026-07-02T03:00:00Z'),
@@ -202,6 +223,16 @@ describe('the daily run', () => {
     expect(dailyRuns(at('2026-10-24T12:00:00Z'), 'Europe/Berlin')).toEqual({
       last: at('2026-10-24T01:00:00Z'),
       next: at('2026-10-25T02:00:00Z'),
+    });
+  });
+
+  it('is once a day where clocks repeat or skip its hour', () => {
+    const first = at('2026-10-25T00:00:00Z');
+    for (const time of ['2026-10-25T00:30:00Z', '2026-10-25T01:30:00Z', '2026-10-25T23:00:00Z'])
+      expect(dailyRuns(at(time), 'Europe/Athens')).toEqual({ last: first, next: at('2026-10-26T01:00:00Z') });
+    expect(dailyRuns(at('2026-03-29T12:00:00Z'), 'Europe/Athens')).toEqual({
+      last: at('2026-03-29T01:00:00Z'),
+      next: at('2026-03-30T00:00:00Z'),
     });
   });
 });

@@ -135,6 +135,9 @@ describe('the permission table', () => {
     ['deleteEvents', { ADMIN: true, OPERATOR: true, ANALYST: false, FIELD: false, VIEWER: false }],
     ['manageWatchlist', { ADMIN: true, OPERATOR: true, ANALYST: false, FIELD: false, VIEWER: false }],
     ['manageHotlists', { ADMIN: true, OPERATOR: true, ANALYST: false, FIELD: false, VIEWER: false }],
+    ['verifyCases', { ADMIN: true, OPERATOR: true, ANALYST: false, FIELD: false, VIEWER: false }],
+    ['decideCases', { ADMIN: true, OPERATOR: false, ANALYST: false, FIELD: false, VIEWER: false }],
+    ['approveWorks', { ADMIN: true, OPERATOR: true, ANALYST: false, FIELD: false, VIEWER: false }],
     ['verifyHits', { ADMIN: true, OPERATOR: true, ANALYST: false, FIELD: false, VIEWER: false }],
   ];
 

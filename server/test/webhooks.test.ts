@@ -556,6 +556,26 @@ describe('an occurrence', () => {
     expect((await deliveries()).length).toBe(1);
   });
 
+  it('is sent for a change of a case, as the stream sends it', async () => {
+    const hook = await addHook({ kinds: ['case.changed'], filter: { violationType: 'red_light' } });
+    const apiKey = await gantry.registerSensor();
+    const open = async (violationType: string) =>
+      ok('cases.open', { eventId: await ingest(apiKey, { eventType: 'TRAFFIC_VIOLATION', violationType }) });
+    await open('SPEEDING');
+    const { id } = await open('RED_LIGHT');
+    const [got] = await arrivals(1);
+    expect(JSON.parse(String(got?.body))).toMatchObject({
+      kind: 'case.changed',
+      data: {
+        action: 'opened',
+        case: { id, violationType: 'RED_LIGHT', state: 'NEW' },
+        by: { name: expect.any(String) },
+      },
+    });
+    expect(signed(got as Received, hook.secret)).toBe(true);
+    expect((await deliveries()).length).toBe(1);
+  });
+
   it('is not sent when its transaction is rolled back', async () => {
     await addHook({ kinds: ['sensor.statusChanged'] });
     const { context } = gantry.app;

@@ -6,9 +6,14 @@ import { createServer, type IncomingMessage, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
 import { programPath } from '../../../server/test/build-programs.ts';
 import { eventually, expectBetween, type Gantry, startGantry } from '../../../server/test/harness.ts';
+import { lengthOf } from '../../../server/test/test-length.ts';
+
+/** How often the program is killed while it is sent events. */
+const LIVES = lengthOf({ gate: 3, full: 6 });
 
 const PROGRAM = programPath('edge');
 const hasPython = spawnSync('python3', ['--version']).status === 0;
@@ -123,18 +128,19 @@ describe('the edge buffer, with a service', () => {
     const args = ['--url', service.url, '--spool', folder, '--listen', '0', '--no-stdin'];
     let accepted = 0;
     let next = 1_000_000;
-    for (let life = 0; life < 6; life++) {
+    for (let life = 0; life < LIVES; life++) {
       const edge = startEdge(args, { GANTRY_API_KEY: apiKey });
       const address = await addressOf(edge);
-      const killed = new Promise<void>((resolve) =>
-        setTimeout(
-          () => {
-            edge.child.kill('SIGKILL');
-            resolve();
-          },
-          150 + life * 70,
-        ),
-      );
+      const before = accepted;
+      const kill = async (): Promise<void> => {
+        await sleep(150 + life * 70);
+        await eventually(
+          async () => accepted - before,
+          (count) => count >= 40,
+        );
+        edge.child.kill('SIGKILL');
+      };
+      const killed = kill();
       let isAlive = true;
       void killed.then(() => (isAlive = false));
       while (isAlive) {
@@ -167,7 +173,7 @@ describe('the edge buffer, with a service', () => {
     const count = (await stored()) - before;
     // Each life may have stored one request that it did not answer.
     expect(count).toBeGreaterThanOrEqual(accepted);
-    expect(count).toBeLessThanOrEqual(accepted + 6 * 20);
+    expect(count).toBeLessThanOrEqual(accepted + LIVES * 20);
     const keys = "(SELECT DISTINCT metadata -> 'n' FROM events WHERE (metadata ->> 'n')::int >= 1000000)";
     expect(Number(await service.count(keys))).toBe(count);
     last.child.kill('SIGTERM');
