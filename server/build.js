@@ -74,6 +74,7 @@ const NOT_BUNDLED = [
   'pdfkit',
   'pg-native',
   'pino',
+  'sql.js',
 ];
 /** Bundled CommonJS packages load the modules of Node with it. */
 const REQUIRE = `import { createRequire as createRequireOfBundle } from 'node:module';
@@ -114,9 +115,11 @@ async function make() {
         main: 'server/src/programs/main.ts',
         'report-worker': 'server/src/reports/worker.ts',
         'hotlist-worker': 'server/src/hotlists/import-worker.ts',
+        'sealing-thread': 'server/src/evidence/sealing-thread.ts',
         'reading-thread': 'server/src/devices/reading-thread.ts',
         'mapping-program': 'device-formats/src/mapping-program.ts',
         'backup-program': 'server/src/operations/backup/program.ts',
+        'map-program': 'server/src/map/program.ts',
         'watchdog-thread': 'server/src/platform/process/watchdog-thread.ts',
       },
     }),
@@ -128,6 +131,19 @@ async function make() {
         simulate: 'simulator/src/simulate.ts',
         demo: 'simulator/src/demo.ts',
       },
+    }),
+    // One file that people read before they trust it.
+    build({
+      ...common,
+      entryPoints: { 'gantry-verify': 'server/src/evidence/gantry-verify.ts' },
+      outExtension: { '.js': '.mjs' },
+      splitting: false,
+      external: [],
+      banner: {
+        js: '#!/usr/bin/env node\n// Verifies evidence packages of Gantry: docs/evidence.md. Apache-2.0.',
+      },
+      sourcemap: false,
+      minifyWhitespace: false,
     }),
   ]);
   const outputFiles = builds.flatMap((built) => built.outputFiles);

@@ -23,9 +23,95 @@ CREATE OR REPLACE FUNCTION public.gantry_fold(value text)
 RETURN replace(translate(lower((translate(NORMALIZE(value, NFC), 'İI'::text, 'ii'::text) COLLATE pg_c_utf8)), 'ıς'::text, 'iσ'::text), 'i̇'::text, 'i'::text)
 ;
 
+CREATE OR REPLACE FUNCTION public.keep_audit()
+ RETURNS trigger
+ LANGUAGE plpgsql
+AS $function$
+BEGIN
+  RAISE EXCEPTION 'A sample of the audit, or a judgement, is never changed or deleted' USING ERRCODE = 'restrict_violation';
+END $function$
+;
+
+CREATE OR REPLACE FUNCTION public.keep_case()
+ RETURNS trigger
+ LANGUAGE plpgsql
+ SET "TimeZone" TO 'UTC'
+AS $function$
+BEGIN
+  IF EXISTS (SELECT FROM retention_settings WHERE OLD.closed_at < now() - make_interval(days => cases_days)) THEN
+    RETURN OLD;
+  END IF;
+  RAISE EXCEPTION 'A case is not deleted before its retention' USING ERRCODE = 'restrict_violation';
+END $function$
+;
+
+CREATE OR REPLACE FUNCTION public.keep_case_export()
+ RETURNS trigger
+ LANGUAGE plpgsql
+AS $function$
+BEGIN
+  IF OLD.status <> 'DONE' THEN
+    RETURN coalesce(NEW, OLD);
+  END IF;
+  IF TG_OP = 'UPDATE' AND NEW.downloads >= OLD.downloads
+    AND (to_jsonb(OLD) - ARRAY['downloads', 'file_key']) = (to_jsonb(NEW) - ARRAY['downloads', 'file_key']) THEN
+    RETURN NEW;
+  END IF;
+  RAISE EXCEPTION 'The manifest of an evidence package is never changed or deleted' USING ERRCODE = 'restrict_violation';
+END $function$
+;
+
+CREATE OR REPLACE FUNCTION public.keep_case_item()
+ RETURNS trigger
+ LANGUAGE plpgsql
+ SET "TimeZone" TO 'UTC'
+AS $function$
+BEGIN
+  IF EXISTS (
+    SELECT FROM cases, retention_settings WHERE cases.id = OLD.case_id AND locked_at IS NOT NULL
+      AND (closed_at < now() - make_interval(days => cases_days)) IS NOT TRUE
+  ) THEN
+    RAISE EXCEPTION 'The items of a verified case are not changed' USING ERRCODE = 'restrict_violation';
+  END IF;
+  RETURN coalesce(NEW, OLD);
+END $function$
+;
+
+CREATE OR REPLACE FUNCTION public.keep_case_log()
+ RETURNS trigger
+ LANGUAGE plpgsql
+ SET "TimeZone" TO 'UTC'
+AS $function$
+BEGIN
+  IF TG_OP = 'DELETE' AND EXISTS (
+    SELECT FROM cases, retention_settings
+    WHERE cases.id = OLD.case_id AND closed_at < now() - make_interval(days => cases_days)
+  ) THEN
+    RETURN OLD;
+  END IF;
+  RAISE EXCEPTION 'An entry of the log of a case is never changed, and only deleted with the case'
+    USING ERRCODE = 'restrict_violation';
+END $function$
+;
+
+CREATE OR REPLACE FUNCTION public.keep_certificate()
+ RETURNS trigger
+ LANGUAGE plpgsql
+AS $function$
+BEGIN
+  IF TG_OP = 'UPDATE' AND OLD.withdrawn_at IS NULL
+    AND (to_jsonb(OLD) - ARRAY['withdrawn_at', 'withdrawn_by', 'withdraw_reason'])
+      = (to_jsonb(NEW) - ARRAY['withdrawn_at', 'withdrawn_by', 'withdraw_reason']) THEN
+    RETURN NEW;
+  END IF;
+  RAISE EXCEPTION 'A certificate is never changed or deleted, but withdrawn' USING ERRCODE = 'restrict_violation';
+END $function$
+;
+
 CREATE OR REPLACE FUNCTION public.keep_log_entry()
  RETURNS trigger
  LANGUAGE plpgsql
+ SET "TimeZone" TO 'UTC'
 AS $function$
 BEGIN
   IF TG_OP = 'DELETE' AND EXISTS (
@@ -33,20 +119,37 @@ BEGIN
   ) THEN
     RETURN OLD;
   END IF;
+  IF TG_OP = 'UPDATE' AND current_setting('gantry.erasing', true) = 'on'
+    AND to_jsonb(OLD) - ARRAY['text', 'source', 'refs'] = to_jsonb(NEW) - ARRAY['text', 'source', 'refs'] THEN
+    RETURN NEW;
+  END IF;
   RAISE EXCEPTION 'An entry of the log is never changed, and not deleted before its retention'
     USING ERRCODE = 'restrict_violation';
+END $function$
+;
+
+CREATE OR REPLACE FUNCTION public.keep_seal()
+ RETURNS trigger
+ LANGUAGE plpgsql
+AS $function$
+BEGIN
+  RAISE EXCEPTION 'A seal, or the key of seals, is never changed or deleted' USING ERRCODE = 'restrict_violation';
 END $function$
 ;
 
 CREATE OR REPLACE FUNCTION public.keep_shift()
  RETURNS trigger
  LANGUAGE plpgsql
+ SET "TimeZone" TO 'UTC'
 AS $function$
 BEGIN
   IF TG_OP = 'DELETE' THEN
     IF EXISTS (SELECT FROM retention_settings WHERE OLD.ended_at < now() - make_interval(days => log_days)) THEN
       RETURN OLD;
     END IF;
+  ELSIF current_setting('gantry.erasing', true) = 'on' AND to_jsonb(OLD) - ARRAY['remarks', 'summary', 'close_reason']
+    = to_jsonb(NEW) - ARRAY['remarks', 'summary', 'close_reason'] THEN
+    RETURN NEW;
   ELSIF OLD.ended_at IS NULL
     AND (OLD.id, OLD.desk, OLD.lead_id, OLD.member_ids, OLD.previous_id, OLD.started_at)
       IS NOT DISTINCT FROM (NEW.id, NEW.desk, NEW.lead_id, NEW.member_ids, NEW.previous_id, NEW.started_at)
@@ -109,7 +212,15 @@ CREATE TABLE activity (
   ip_address text,
   user_agent text,
   details jsonb,
-  gathered text
+  gathered text,
+  xid xid8 DEFAULT pg_current_xact_id()
+);
+
+CREATE TABLE activity_forwarding (
+  only_row boolean NOT NULL DEFAULT true,
+  after_xid text COLLATE "C" NOT NULL,
+  after_id bigint NOT NULL,
+  last_id bigint NOT NULL
 );
 
 CREATE TABLE agencies (
@@ -210,6 +321,31 @@ CREATE TABLE api_tokens (
   revoked_at timestamp(3) with time zone
 );
 
+CREATE TABLE audit_entries (
+  sample_id uuid NOT NULL,
+  "position" integer NOT NULL,
+  entry_id bigint NOT NULL
+);
+
+CREATE TABLE audit_judgements (
+  id bigint NOT NULL GENERATED ALWAYS AS IDENTITY,
+  entry_id bigint NOT NULL,
+  verdict text COLLATE "C" NOT NULL,
+  note text,
+  judged_by uuid NOT NULL,
+  judged_at timestamp(3) with time zone NOT NULL DEFAULT now()
+);
+
+CREATE TABLE audit_samples (
+  id uuid NOT NULL DEFAULT gen_random_uuid(),
+  drawn_at timestamp(3) with time zone NOT NULL DEFAULT now(),
+  drawn_by uuid NOT NULL,
+  from_at timestamp(3) with time zone NOT NULL,
+  until_at timestamp(3) with time zone NOT NULL,
+  seed text NOT NULL,
+  population integer NOT NULL
+);
+
 CREATE TABLE backups (
   id uuid NOT NULL DEFAULT gen_random_uuid(),
   status text COLLATE "C" NOT NULL DEFAULT 'RUNNING'::text,
@@ -227,7 +363,8 @@ CREATE TABLE backups (
   pictures bigint,
   new_picture_bytes bigint,
   lacking_pictures integer,
-  error text
+  error text,
+  recipients text[]
 );
 
 CREATE TABLE calendar_days (
@@ -236,6 +373,139 @@ CREATE TABLE calendar_days (
   kind text COLLATE "C" NOT NULL,
   name text NOT NULL,
   location_id uuid
+);
+
+CREATE TABLE case_exports (
+  id uuid NOT NULL DEFAULT gen_random_uuid(),
+  case_id uuid NOT NULL,
+  case_number text COLLATE "C" NOT NULL,
+  case_version integer NOT NULL,
+  redacted boolean NOT NULL,
+  status text COLLATE "C" NOT NULL DEFAULT 'QUEUED'::text,
+  progress real NOT NULL DEFAULT 0,
+  attempts integer NOT NULL DEFAULT 0,
+  alive_at timestamp(3) with time zone,
+  created_by uuid NOT NULL,
+  created_at timestamp(3) with time zone NOT NULL DEFAULT now(),
+  finished_at timestamp(3) with time zone,
+  error text,
+  file_key text,
+  expires_at timestamp(3) with time zone,
+  bytes bigint,
+  sha256 bytea,
+  manifest bytea,
+  signature bytea,
+  downloads integer NOT NULL DEFAULT 0
+);
+
+CREATE TABLE case_items (
+  id uuid NOT NULL DEFAULT gen_random_uuid(),
+  seq bigint NOT NULL GENERATED ALWAYS AS IDENTITY,
+  case_id uuid NOT NULL,
+  role text COLLATE "C" NOT NULL,
+  event_id uuid,
+  certificate_id uuid,
+  sha256 bytea,
+  captured_at timestamp(3) with time zone,
+  derived_from uuid,
+  text text,
+  added_by uuid,
+  added_at timestamp(3) with time zone NOT NULL DEFAULT now()
+);
+
+CREATE TABLE case_log (
+  id bigint NOT NULL GENERATED ALWAYS AS IDENTITY,
+  case_id uuid NOT NULL,
+  seq integer NOT NULL,
+  at timestamp(3) with time zone NOT NULL,
+  user_id uuid,
+  action text COLLATE "C" NOT NULL,
+  details jsonb NOT NULL DEFAULT '{}'::jsonb,
+  prev bytea NOT NULL,
+  hash bytea NOT NULL
+);
+
+CREATE TABLE case_numbers (
+  year smallint NOT NULL,
+  last integer NOT NULL
+);
+
+CREATE TABLE case_requests (
+  event_id uuid NOT NULL,
+  user_id uuid,
+  at timestamp(3) with time zone NOT NULL DEFAULT now()
+);
+
+CREATE TABLE case_rules (
+  only_row boolean NOT NULL DEFAULT true,
+  second_person jsonb NOT NULL DEFAULT '{}'::jsonb,
+  open_for text[] NOT NULL DEFAULT '{}'::text[],
+  open_on text COLLATE "C" NOT NULL DEFAULT 'CONFIRMED'::text
+);
+
+CREATE TABLE cases (
+  id uuid NOT NULL DEFAULT gen_random_uuid(),
+  number text COLLATE "C" NOT NULL,
+  kind text COLLATE "C" NOT NULL,
+  state text COLLATE "C" NOT NULL DEFAULT 'NEW'::text,
+  version integer NOT NULL DEFAULT 1,
+  event_id uuid,
+  incident_id uuid,
+  hit_id uuid,
+  event_type text,
+  violation_type text,
+  title text NOT NULL,
+  sensor_id uuid,
+  sensor_name text,
+  location_id uuid,
+  location_name text,
+  plate text,
+  plate_key text,
+  plate_region text,
+  plate_confidence smallint,
+  happened_at timestamp(3) with time zone NOT NULL,
+  opened_at timestamp(3) with time zone NOT NULL DEFAULT now(),
+  opened_by uuid,
+  needs_second boolean NOT NULL,
+  first_by uuid,
+  first_at timestamp(3) with time zone,
+  second_by uuid,
+  second_at timestamp(3) with time zone,
+  decided_by uuid,
+  decided_at timestamp(3) with time zone,
+  code text COLLATE "C",
+  code_text text,
+  checks jsonb,
+  checked_at timestamp(3) with time zone,
+  measured_kmh double precision,
+  limit_kmh double precision,
+  tolerance_kmh double precision,
+  speed_sentence text,
+  lines jsonb,
+  hold_id uuid,
+  locked_at timestamp(3) with time zone,
+  closed_at timestamp(3) with time zone,
+  closed_by uuid
+);
+
+CREATE TABLE certificates (
+  id uuid NOT NULL DEFAULT gen_random_uuid(),
+  sensor_id uuid NOT NULL,
+  sensor_name text NOT NULL,
+  kind text COLLATE "C" NOT NULL,
+  number text NOT NULL,
+  issuer text,
+  valid_from timestamp(3) with time zone NOT NULL,
+  valid_until timestamp(3) with time zone NOT NULL,
+  tolerance jsonb,
+  sha256 bytea,
+  file_name text,
+  note text,
+  created_by uuid NOT NULL,
+  created_at timestamp(3) with time zone NOT NULL DEFAULT now(),
+  withdrawn_at timestamp(3) with time zone,
+  withdrawn_by uuid,
+  withdraw_reason text
 );
 
 CREATE TABLE changes (
@@ -392,6 +662,25 @@ CREATE TABLE digest_nonces (
   expires_at timestamp(3) with time zone NOT NULL
 );
 
+CREATE TABLE erased_records (
+  kind text COLLATE "C" NOT NULL,
+  record_id text COLLATE "C" NOT NULL,
+  erasure_id uuid NOT NULL
+);
+
+CREATE TABLE erasures (
+  id uuid NOT NULL DEFAULT gen_random_uuid(),
+  started_at timestamp(3) with time zone NOT NULL DEFAULT now(),
+  finished_at timestamp(3) with time zone,
+  requested_by text NOT NULL,
+  reason text NOT NULL,
+  salt bytea NOT NULL,
+  proof bytea NOT NULL,
+  first_at timestamp(3) with time zone,
+  counts jsonb NOT NULL DEFAULT '{}'::jsonb,
+  kept_images bytea[] NOT NULL DEFAULT '{}'::bytea[]
+);
+
 CREATE TABLE event_arrivals (
   hour timestamp with time zone NOT NULL,
   n bigint NOT NULL,
@@ -506,6 +795,42 @@ CREATE TABLE failed_logins (
   key text NOT NULL,
   points integer NOT NULL,
   expire bigint
+);
+
+CREATE TABLE fault_changes (
+  id bigint NOT NULL GENERATED ALWAYS AS IDENTITY,
+  fault_id uuid NOT NULL,
+  state text COLLATE "C" NOT NULL,
+  at timestamp(3) with time zone NOT NULL,
+  user_id uuid NOT NULL,
+  reason text
+);
+
+CREATE TABLE fault_images (
+  fault_id uuid NOT NULL,
+  sha256 bytea NOT NULL,
+  number smallint NOT NULL,
+  at timestamp(3) with time zone NOT NULL DEFAULT now(),
+  user_id uuid NOT NULL
+);
+
+CREATE TABLE faults (
+  id uuid NOT NULL DEFAULT gen_random_uuid(),
+  sensor_id uuid NOT NULL,
+  sensor_name text NOT NULL,
+  found_at timestamp(3) with time zone NOT NULL,
+  reported_by uuid NOT NULL,
+  text text NOT NULL,
+  code text,
+  ticket text,
+  state text COLLATE "C" NOT NULL DEFAULT 'FOUND'::text,
+  since timestamp(3) with time zone NOT NULL DEFAULT now(),
+  reason text,
+  version integer NOT NULL DEFAULT 1,
+  updated_by uuid NOT NULL,
+  created_at timestamp(3) with time zone NOT NULL DEFAULT now(),
+  updated_at timestamp(3) with time zone NOT NULL DEFAULT now(),
+  idempotency_key text
 );
 
 CREATE TABLE former_timezones (
@@ -741,7 +1066,8 @@ CREATE TABLE incident_timeline (
   from_status text,
   to_status text NOT NULL,
   note text,
-  details jsonb
+  details jsonb,
+  audience text COLLATE "C"
 );
 
 CREATE TABLE incident_work (
@@ -803,7 +1129,7 @@ CREATE TABLE lane_states (
 CREATE TABLE legal_holds (
   id uuid NOT NULL DEFAULT gen_random_uuid(),
   reason text NOT NULL,
-  created_by uuid NOT NULL,
+  created_by uuid,
   created_at timestamp(3) with time zone NOT NULL DEFAULT now(),
   released_by uuid,
   released_at timestamp(3) with time zone
@@ -959,10 +1285,15 @@ CREATE TABLE recovery_codes (
   code_hash text NOT NULL
 );
 
+CREATE TABLE removed_case_log (
+  id bigint NOT NULL,
+  removed_at timestamp(3) with time zone NOT NULL DEFAULT now()
+);
+
 CREATE TABLE report_dispatches (
   id uuid NOT NULL DEFAULT gen_random_uuid(),
   report_id uuid NOT NULL,
-  schedule_id uuid NOT NULL,
+  schedule_id uuid,
   kind text COLLATE "C" NOT NULL,
   recipient text NOT NULL,
   status text COLLATE "C" NOT NULL DEFAULT 'PENDING'::text,
@@ -1053,7 +1384,9 @@ CREATE TABLE retention_settings (
   updated_at timestamp(3) with time zone,
   updated_by uuid,
   traffic_days integer,
-  log_days integer
+  log_days integer,
+  cases_days integer,
+  events_without_hit jsonb
 );
 
 CREATE TABLE revoked_tokens (
@@ -1082,6 +1415,41 @@ CREATE TABLE saved_views (
   is_default boolean NOT NULL DEFAULT false,
   created_at timestamp(3) with time zone NOT NULL DEFAULT now(),
   updated_at timestamp(3) with time zone NOT NULL DEFAULT now()
+);
+
+CREATE TABLE seal_check (
+  only_row boolean NOT NULL DEFAULT true,
+  started_at timestamp(3) with time zone,
+  checked integer NOT NULL DEFAULT 0,
+  next_seq bigint NOT NULL DEFAULT 1,
+  faults jsonb NOT NULL DEFAULT '[]'::jsonb
+);
+
+CREATE TABLE seal_keys (
+  id text COLLATE "C" NOT NULL,
+  public_key bytea NOT NULL,
+  replaces text COLLATE "C",
+  created_at timestamp(3) with time zone NOT NULL DEFAULT now()
+);
+
+CREATE TABLE seal_progress (
+  kind text COLLATE "C" NOT NULL,
+  sealed_until timestamp(3) with time zone NOT NULL DEFAULT now()
+);
+
+CREATE TABLE seals (
+  seq bigint NOT NULL,
+  kind text COLLATE "C" NOT NULL,
+  made_at timestamp(3) with time zone NOT NULL,
+  first_at timestamp(3) with time zone NOT NULL,
+  last_at timestamp(3) with time zone NOT NULL,
+  ids bytea NOT NULL,
+  leaves bytea NOT NULL,
+  root bytea NOT NULL,
+  previous bytea NOT NULL,
+  hash bytea NOT NULL,
+  key_id text COLLATE "C" NOT NULL,
+  signature bytea NOT NULL
 );
 
 CREATE TABLE second_factors (
@@ -1163,7 +1531,11 @@ CREATE TABLE sensors (
   direction text COLLATE "C",
   model text,
   serial_number text,
-  tags text[] NOT NULL DEFAULT '{}'::text[]
+  tags text[] NOT NULL DEFAULT '{}'::text[],
+  make text,
+  warranty_until date,
+  certificate_place text,
+  last_event_type text
 );
 
 CREATE TABLE sessions (
@@ -1216,6 +1588,21 @@ CREATE TABLE silences (
   created_at timestamp(3) with time zone NOT NULL DEFAULT now()
 );
 
+CREATE TABLE situation_reports (
+  id uuid NOT NULL DEFAULT gen_random_uuid(),
+  incident_id uuid NOT NULL,
+  number integer NOT NULL,
+  kind text COLLATE "C" NOT NULL,
+  audience text COLLATE "C" NOT NULL,
+  recipients text[] NOT NULL DEFAULT '{}'::text[],
+  subject text,
+  message text,
+  report_id uuid NOT NULL,
+  sha256 text COLLATE "C",
+  created_by uuid NOT NULL,
+  created_at timestamp(3) with time zone NOT NULL DEFAULT clock_timestamp()
+);
+
 CREATE TABLE studies (
   id uuid NOT NULL DEFAULT gen_random_uuid(),
   kind text COLLATE "C" NOT NULL,
@@ -1261,7 +1648,8 @@ CREATE TABLE traffic_bins (
   sums bigint[] NOT NULL DEFAULT '{}'::bigint[],
   brief_cells integer[],
   brief_measures smallint[],
-  brief_sums bigint[]
+  brief_sums bigint[],
+  counted_share double precision
 ) WITH (fillfactor=70);
 
 CREATE TABLE traffic_cells (
@@ -1523,6 +1911,58 @@ CREATE TABLE webhooks (
   updated_at timestamp(3) with time zone NOT NULL DEFAULT now()
 );
 
+CREATE TABLE works (
+  id uuid NOT NULL DEFAULT gen_random_uuid(),
+  title text NOT NULL,
+  kind text COLLATE "C" NOT NULL,
+  state text COLLATE "C" NOT NULL DEFAULT 'DRAFT'::text,
+  description text,
+  contact text,
+  road text,
+  direction text COLLATE "C",
+  from_kilometre numeric(8,3),
+  to_kilometre numeric(8,3),
+  location_id uuid,
+  geometry jsonb,
+  lanes text[],
+  sensor_ids uuid[] NOT NULL DEFAULT '{}'::uuid[],
+  starts_at timestamp(3) with time zone NOT NULL,
+  ends_at timestamp(3) with time zone NOT NULL,
+  timezone text NOT NULL,
+  recurrence jsonb,
+  opens_incident boolean NOT NULL DEFAULT false,
+  window_from timestamp(3) with time zone,
+  window_until timestamp(3) with time zone,
+  next_at timestamp(3) with time zone,
+  created_by uuid NOT NULL,
+  proposed_by uuid NOT NULL,
+  approved_by uuid,
+  approved_at timestamp(3) with time zone,
+  cancelled_by uuid,
+  cancel_reason text,
+  version integer NOT NULL DEFAULT 1,
+  created_at timestamp(3) with time zone NOT NULL DEFAULT now(),
+  updated_at timestamp(3) with time zone NOT NULL DEFAULT now()
+);
+
+CREATE TABLE works_sensors (
+  works_id uuid NOT NULL,
+  sensor_id uuid NOT NULL,
+  status_before text COLLATE "C" NOT NULL,
+  set_at timestamp(3) with time zone NOT NULL
+);
+
+CREATE TABLE works_windows (
+  id bigint NOT NULL GENERATED ALWAYS AS IDENTITY,
+  works_id uuid NOT NULL,
+  starts_at timestamp(3) with time zone NOT NULL,
+  ends_at timestamp(3) with time zone NOT NULL,
+  state text COLLATE "C" NOT NULL,
+  began_at timestamp(3) with time zone,
+  ended_at timestamp(3) with time zone,
+  incident_id uuid
+);
+
 CREATE TABLE event_arrivals_folded PARTITION OF event_arrivals FOR VALUES IN (true) WITH (fillfactor=70);
 
 CREATE TABLE event_arrivals_unfolded PARTITION OF event_arrivals FOR VALUES IN (false) WITH (autovacuum_vacuum_scale_factor=0, autovacuum_vacuum_threshold=10000, autovacuum_vacuum_cost_delay=0, vacuum_truncate=false);
@@ -1532,6 +1972,8 @@ CREATE TABLE event_totals_folded PARTITION OF event_totals FOR VALUES IN (true) 
 CREATE TABLE event_totals_unfolded PARTITION OF event_totals FOR VALUES IN (false) WITH (autovacuum_vacuum_scale_factor=0, autovacuum_vacuum_threshold=10000, autovacuum_vacuum_cost_delay=0, vacuum_truncate=false);
 
 ALTER TABLE activity ADD CONSTRAINT activity_pkey PRIMARY KEY (id);
+ALTER TABLE activity_forwarding ADD CONSTRAINT activity_forwarding_pkey PRIMARY KEY (only_row);
+ALTER TABLE activity_forwarding ADD CONSTRAINT activity_forwarding_only_row_check CHECK (only_row);
 ALTER TABLE agencies ADD CONSTRAINT agencies_pkey PRIMARY KEY (id);
 ALTER TABLE agencies ADD CONSTRAINT agencies_kind_check CHECK ((kind = ANY (ARRAY['POLICE'::text, 'FIRE'::text, 'MEDICAL'::text, 'TOW'::text, 'ROAD'::text, 'OTHER'::text])));
 ALTER TABLE alarm_evaluation ADD CONSTRAINT alarm_evaluation_pkey PRIMARY KEY (only_row);
@@ -1550,12 +1992,49 @@ ALTER TABLE alarms ADD CONSTRAINT alarms_state_check CHECK ((state = ANY (ARRAY[
 ALTER TABLE api_tokens ADD CONSTRAINT api_tokens_token_hash_key UNIQUE (token_hash);
 ALTER TABLE api_tokens ADD CONSTRAINT api_tokens_pkey PRIMARY KEY (id);
 ALTER TABLE api_tokens ADD CONSTRAINT api_tokens_user_id_fkey FOREIGN KEY (user_id) REFERENCES users(id) ON DELETE CASCADE;
+ALTER TABLE audit_entries ADD CONSTRAINT audit_entries_pkey PRIMARY KEY (sample_id, "position");
+ALTER TABLE audit_entries ADD CONSTRAINT audit_entries_sample_id_fkey FOREIGN KEY (sample_id) REFERENCES audit_samples(id);
+ALTER TABLE audit_judgements ADD CONSTRAINT audit_judgements_pkey PRIMARY KEY (id);
+ALTER TABLE audit_judgements ADD CONSTRAINT audit_judgements_verdict_check CHECK ((verdict = ANY (ARRAY['JUSTIFIED'::text, 'UNJUSTIFIED'::text, 'UNCLEAR'::text])));
+ALTER TABLE audit_samples ADD CONSTRAINT audit_samples_pkey PRIMARY KEY (id);
 ALTER TABLE backups ADD CONSTRAINT backups_pkey PRIMARY KEY (id);
 ALTER TABLE backups ADD CONSTRAINT backups_origin_check CHECK ((origin = ANY (ARRAY['SCHEDULE'::text, 'USER'::text, 'COMMAND'::text])));
 ALTER TABLE backups ADD CONSTRAINT backups_status_check CHECK ((status = ANY (ARRAY['RUNNING'::text, 'COMPLETED'::text, 'STOPPED'::text, 'FAILED'::text])));
 ALTER TABLE calendar_days ADD CONSTRAINT calendar_days_date_kind_location_id_key UNIQUE NULLS NOT DISTINCT (date, kind, location_id);
 ALTER TABLE calendar_days ADD CONSTRAINT calendar_days_pkey PRIMARY KEY (id);
 ALTER TABLE calendar_days ADD CONSTRAINT calendar_days_location_id_fkey FOREIGN KEY (location_id) REFERENCES locations(id) ON DELETE CASCADE;
+ALTER TABLE case_exports ADD CONSTRAINT case_exports_pkey PRIMARY KEY (id);
+ALTER TABLE case_exports ADD CONSTRAINT case_exports_check CHECK (((status = 'DONE'::text) = ((manifest IS NOT NULL) AND (signature IS NOT NULL) AND (sha256 IS NOT NULL) AND (bytes IS NOT NULL))));
+ALTER TABLE case_exports ADD CONSTRAINT case_exports_check1 CHECK (((status = 'FAILED'::text) = (error IS NOT NULL)));
+ALTER TABLE case_exports ADD CONSTRAINT case_exports_status_check CHECK ((status = ANY (ARRAY['QUEUED'::text, 'RUNNING'::text, 'DONE'::text, 'FAILED'::text])));
+ALTER TABLE case_items ADD CONSTRAINT case_items_pkey PRIMARY KEY (id);
+ALTER TABLE case_items ADD CONSTRAINT case_items_case_id_fkey FOREIGN KEY (case_id) REFERENCES cases(id) ON DELETE CASCADE;
+ALTER TABLE case_items ADD CONSTRAINT case_items_sha256_fkey FOREIGN KEY (sha256) REFERENCES images(sha256);
+ALTER TABLE case_log ADD CONSTRAINT case_log_case_id_seq_key UNIQUE (case_id, seq);
+ALTER TABLE case_log ADD CONSTRAINT case_log_pkey PRIMARY KEY (id);
+ALTER TABLE case_log ADD CONSTRAINT case_log_case_id_fkey FOREIGN KEY (case_id) REFERENCES cases(id);
+ALTER TABLE case_numbers ADD CONSTRAINT case_numbers_pkey PRIMARY KEY (year);
+ALTER TABLE case_requests ADD CONSTRAINT case_requests_pkey PRIMARY KEY (event_id);
+ALTER TABLE case_rules ADD CONSTRAINT case_rules_pkey PRIMARY KEY (only_row);
+ALTER TABLE case_rules ADD CONSTRAINT case_rules_only_row_check CHECK (only_row);
+ALTER TABLE case_rules ADD CONSTRAINT case_rules_open_on_check CHECK ((open_on = ANY (ARRAY['CONFIRMED'::text, 'ARRIVAL'::text])));
+ALTER TABLE cases ADD CONSTRAINT cases_number_key UNIQUE (number);
+ALTER TABLE cases ADD CONSTRAINT cases_pkey PRIMARY KEY (id);
+ALTER TABLE cases ADD CONSTRAINT cases_check CHECK ((((first_by IS NULL) = (first_at IS NULL)) AND ((second_by IS NULL) = (second_at IS NULL)) AND ((decided_by IS NULL) = (decided_at IS NULL)) AND ((closed_by IS NULL) = (closed_at IS NULL))));
+ALTER TABLE cases ADD CONSTRAINT cases_check1 CHECK (((code IS NOT NULL) = (state = 'REJECTED'::text)));
+ALTER TABLE cases ADD CONSTRAINT cases_check2 CHECK (((closed_at IS NULL) OR (state = ANY (ARRAY['VERIFIED'::text, 'REJECTED'::text, 'EXPORTED'::text]))));
+ALTER TABLE cases ADD CONSTRAINT cases_check3 CHECK (((locked_at IS NOT NULL) = (state = ANY (ARRAY['VERIFIED'::text, 'EXPORTED'::text]))));
+ALTER TABLE cases ADD CONSTRAINT cases_check4 CHECK (((state = ANY (ARRAY['NEW'::text, 'REJECTED'::text])) OR (first_by IS NOT NULL)));
+ALTER TABLE cases ADD CONSTRAINT cases_check5 CHECK (((state <> 'DISPUTED'::text) OR (second_by <> first_by)));
+ALTER TABLE cases ADD CONSTRAINT cases_check6 CHECK (((state <> ALL (ARRAY['VERIFIED'::text, 'EXPORTED'::text])) OR (NOT needs_second) OR ((COALESCE(decided_by, second_by) IS NOT NULL) AND (COALESCE(decided_by, second_by) <> first_by))));
+ALTER TABLE cases ADD CONSTRAINT cases_kind_check CHECK ((kind = ANY (ARRAY['VIOLATION'::text, 'INCIDENT'::text, 'HIT'::text])));
+ALTER TABLE cases ADD CONSTRAINT cases_state_check CHECK ((state = ANY (ARRAY['NEW'::text, 'CHECKED'::text, 'VERIFIED'::text, 'DISPUTED'::text, 'REJECTED'::text, 'EXPORTED'::text])));
+ALTER TABLE certificates ADD CONSTRAINT certificates_pkey PRIMARY KEY (id);
+ALTER TABLE certificates ADD CONSTRAINT certificates_sha256_fkey FOREIGN KEY (sha256) REFERENCES images(sha256);
+ALTER TABLE certificates ADD CONSTRAINT certificates_check CHECK ((valid_from < valid_until));
+ALTER TABLE certificates ADD CONSTRAINT certificates_check1 CHECK (((sha256 IS NULL) = (file_name IS NULL)));
+ALTER TABLE certificates ADD CONSTRAINT certificates_check2 CHECK ((((withdrawn_at IS NULL) = (withdrawn_by IS NULL)) AND ((withdrawn_at IS NULL) = (withdraw_reason IS NULL))));
+ALTER TABLE certificates ADD CONSTRAINT certificates_kind_check CHECK ((kind = ANY (ARRAY['TYPE_APPROVAL'::text, 'CALIBRATION'::text, 'DISTANCE'::text, 'CLOCK'::text])));
 ALTER TABLE changes ADD CONSTRAINT changes_pkey PRIMARY KEY (xid, seq);
 ALTER TABLE channels ADD CONSTRAINT channels_pkey PRIMARY KEY (id);
 ALTER TABLE channels ADD CONSTRAINT channels_kind_check CHECK ((kind = ANY (ARRAY['SMTP'::text, 'SLACK'::text, 'TEAMS'::text, 'TELEGRAM'::text, 'SMS'::text, 'HTTP'::text])));
@@ -1583,6 +2062,10 @@ ALTER TABLE device_messages ADD CONSTRAINT device_messages_pkey PRIMARY KEY (id)
 ALTER TABLE device_passages ADD CONSTRAINT device_passages_pkey PRIMARY KEY (connection_id, sensor_id, passage);
 ALTER TABLE device_reports ADD CONSTRAINT device_reports_pkey PRIMARY KEY (connection_id, key_hash);
 ALTER TABLE digest_nonces ADD CONSTRAINT digest_nonces_pkey PRIMARY KEY (nonce);
+ALTER TABLE erased_records ADD CONSTRAINT erased_records_pkey PRIMARY KEY (kind, record_id, erasure_id);
+ALTER TABLE erased_records ADD CONSTRAINT erased_records_erasure_id_fkey FOREIGN KEY (erasure_id) REFERENCES erasures(id);
+ALTER TABLE erased_records ADD CONSTRAINT erased_records_kind_check CHECK ((kind = ANY (ARRAY['EVENT'::text, 'ACTIVITY'::text, 'LOG'::text])));
+ALTER TABLE erasures ADD CONSTRAINT erasures_pkey PRIMARY KEY (id);
 ALTER TABLE event_arrivals_folded ADD CONSTRAINT event_arrivals_folded_pkey PRIMARY KEY (hour);
 ALTER TABLE event_hour_totals ADD CONSTRAINT event_hour_totals_pkey PRIMARY KEY (hour);
 ALTER TABLE event_images ADD CONSTRAINT event_images_pkey PRIMARY KEY (event_id, sha256);
@@ -1595,6 +2078,13 @@ ALTER TABLE events ADD CONSTRAINT events_pkey PRIMARY KEY (id);
 ALTER TABLE external_identities ADD CONSTRAINT external_identities_pkey PRIMARY KEY (issuer, subject);
 ALTER TABLE external_identities ADD CONSTRAINT external_identities_user_id_fkey FOREIGN KEY (user_id) REFERENCES users(id) ON DELETE CASCADE;
 ALTER TABLE failed_logins ADD CONSTRAINT failed_logins_pkey PRIMARY KEY (key);
+ALTER TABLE fault_changes ADD CONSTRAINT fault_changes_pkey PRIMARY KEY (id);
+ALTER TABLE fault_changes ADD CONSTRAINT fault_changes_fault_id_fkey FOREIGN KEY (fault_id) REFERENCES faults(id) ON DELETE CASCADE;
+ALTER TABLE fault_images ADD CONSTRAINT fault_images_pkey PRIMARY KEY (fault_id, sha256);
+ALTER TABLE fault_images ADD CONSTRAINT fault_images_fault_id_fkey FOREIGN KEY (fault_id) REFERENCES faults(id) ON DELETE CASCADE;
+ALTER TABLE fault_images ADD CONSTRAINT fault_images_sha256_fkey FOREIGN KEY (sha256) REFERENCES images(sha256);
+ALTER TABLE faults ADD CONSTRAINT faults_pkey PRIMARY KEY (id);
+ALTER TABLE faults ADD CONSTRAINT faults_state_check CHECK ((state = ANY (ARRAY['FOUND'::text, 'WAITING'::text, 'IN_REPAIR'::text, 'REPAIRED'::text])));
 ALTER TABLE former_users ADD CONSTRAINT former_users_pkey PRIMARY KEY (id);
 ALTER TABLE held_events ADD CONSTRAINT held_events_pkey PRIMARY KEY (hold_id, event_id);
 ALTER TABLE held_events ADD CONSTRAINT held_events_hold_id_fkey FOREIGN KEY (hold_id) REFERENCES legal_holds(id) ON DELETE CASCADE;
@@ -1681,6 +2171,7 @@ ALTER TABLE policies ADD CONSTRAINT policies_group_wait_s_check CHECK ((group_wa
 ALTER TABLE policies ADD CONSTRAINT policies_repeat_minutes_check CHECK ((repeat_minutes > 0));
 ALTER TABLE recovery_codes ADD CONSTRAINT recovery_codes_pkey PRIMARY KEY (user_id, code_hash);
 ALTER TABLE recovery_codes ADD CONSTRAINT recovery_codes_user_id_fkey FOREIGN KEY (user_id) REFERENCES users(id) ON DELETE CASCADE;
+ALTER TABLE removed_case_log ADD CONSTRAINT removed_case_log_pkey PRIMARY KEY (id);
 ALTER TABLE report_dispatches ADD CONSTRAINT report_dispatches_report_id_kind_recipient_key UNIQUE (report_id, kind, recipient);
 ALTER TABLE report_dispatches ADD CONSTRAINT report_dispatches_pkey PRIMARY KEY (id);
 ALTER TABLE report_dispatches ADD CONSTRAINT report_dispatches_kind_check CHECK ((kind = ANY (ARRAY['EMAIL'::text, 'USER'::text, 'FOLDER'::text])));
@@ -1695,18 +2186,26 @@ ALTER TABLE reports ADD CONSTRAINT reports_pkey PRIMARY KEY (id);
 ALTER TABLE reports ADD CONSTRAINT reports_status_check CHECK ((status = ANY (ARRAY['QUEUED'::text, 'RUNNING'::text, 'DONE'::text, 'FAILED'::text, 'CANCELLED'::text])));
 ALTER TABLE retention_removals ADD CONSTRAINT retention_removals_pkey PRIMARY KEY (run_id, class, event_type, month);
 ALTER TABLE retention_removals ADD CONSTRAINT retention_removals_run_id_fkey FOREIGN KEY (run_id) REFERENCES retention_runs(id) ON DELETE CASCADE;
-ALTER TABLE retention_removals ADD CONSTRAINT retention_removals_class_check CHECK ((class = ANY (ARRAY['events'::text, 'images'::text, 'reports'::text, 'activity'::text, 'traffic'::text, 'hits'::text, 'log'::text])));
+ALTER TABLE retention_removals ADD CONSTRAINT retention_removals_class_check CHECK ((class = ANY (ARRAY['events'::text, 'images'::text, 'reports'::text, 'activity'::text, 'traffic'::text, 'hits'::text, 'log'::text, 'cases'::text])));
 ALTER TABLE retention_runs ADD CONSTRAINT retention_runs_pkey PRIMARY KEY (id);
 ALTER TABLE retention_runs ADD CONSTRAINT retention_runs_status_check CHECK ((status = ANY (ARRAY['RUNNING'::text, 'COMPLETED'::text, 'STOPPED'::text, 'FAILED'::text])));
 ALTER TABLE retention_settings ADD CONSTRAINT retention_settings_pkey PRIMARY KEY (only_row);
 ALTER TABLE retention_settings ADD CONSTRAINT activity_is_kept CHECK ((activity_days >= 90));
 ALTER TABLE retention_settings ADD CONSTRAINT log_is_kept CHECK ((log_days >= 365));
+ALTER TABLE retention_settings ADD CONSTRAINT retention_settings_cases_days_check CHECK ((cases_days >= 1));
 ALTER TABLE retention_settings ADD CONSTRAINT retention_settings_only_row_check CHECK (only_row);
 ALTER TABLE revoked_tokens ADD CONSTRAINT revoked_tokens_pkey PRIMARY KEY (token_id);
 ALTER TABLE rotas ADD CONSTRAINT rotas_pkey PRIMARY KEY (id);
 ALTER TABLE saved_views ADD CONSTRAINT saved_views_pkey PRIMARY KEY (id);
 ALTER TABLE saved_views ADD CONSTRAINT saved_views_owner_id_fkey FOREIGN KEY (owner_id) REFERENCES users(id) ON DELETE CASCADE;
 ALTER TABLE saved_views ADD CONSTRAINT saved_views_check CHECK (((owner_id IS NULL) OR ((owner_id = created_by) AND (NOT is_default))));
+ALTER TABLE seal_check ADD CONSTRAINT seal_check_pkey PRIMARY KEY (only_row);
+ALTER TABLE seal_check ADD CONSTRAINT seal_check_only_row_check CHECK (only_row);
+ALTER TABLE seal_keys ADD CONSTRAINT seal_keys_pkey PRIMARY KEY (id);
+ALTER TABLE seal_progress ADD CONSTRAINT seal_progress_pkey PRIMARY KEY (kind);
+ALTER TABLE seals ADD CONSTRAINT seals_pkey PRIMARY KEY (seq);
+ALTER TABLE seals ADD CONSTRAINT seals_check CHECK (((length(leaves) = (2 * length(ids))) AND (length(leaves) > 0)));
+ALTER TABLE seals ADD CONSTRAINT seals_kind_check CHECK ((kind = ANY (ARRAY['KEY'::text, 'EVENT'::text, 'ACTIVITY'::text, 'LOG'::text, 'CASE_LOG'::text, 'CERTIFICATE'::text]))) NOT VALID;
 ALTER TABLE second_factors ADD CONSTRAINT second_factors_pkey PRIMARY KEY (user_id);
 ALTER TABLE second_factors ADD CONSTRAINT second_factors_user_id_fkey FOREIGN KEY (user_id) REFERENCES users(id) ON DELETE CASCADE;
 ALTER TABLE sensor_clocks ADD CONSTRAINT sensor_clocks_pkey PRIMARY KEY (sensor_id);
@@ -1735,6 +2234,11 @@ ALTER TABLE shifts ADD CONSTRAINT shifts_check2 CHECK (((accepted_by IS NULL) OR
 ALTER TABLE shifts ADD CONSTRAINT shifts_check3 CHECK (((closed_by IS NULL) = (close_reason IS NULL)));
 ALTER TABLE silences ADD CONSTRAINT silences_pkey PRIMARY KEY (id);
 ALTER TABLE silences ADD CONSTRAINT silences_check CHECK ((ends_at > starts_at));
+ALTER TABLE situation_reports ADD CONSTRAINT situation_reports_incident_id_number_key UNIQUE (incident_id, number);
+ALTER TABLE situation_reports ADD CONSTRAINT situation_reports_pkey PRIMARY KEY (id);
+ALTER TABLE situation_reports ADD CONSTRAINT situation_reports_incident_id_fkey FOREIGN KEY (incident_id) REFERENCES incidents(id) ON DELETE CASCADE;
+ALTER TABLE situation_reports ADD CONSTRAINT situation_reports_audience_check CHECK ((audience = ANY (ARRAY['INTERNAL'::text, 'PARTNERS'::text, 'PUBLIC'::text])));
+ALTER TABLE situation_reports ADD CONSTRAINT situation_reports_kind_check CHECK ((kind = ANY (ARRAY['INITIAL'::text, 'INTERMEDIATE'::text, 'FINAL'::text])));
 ALTER TABLE studies ADD CONSTRAINT studies_pkey PRIMARY KEY (id);
 ALTER TABLE studies ADD CONSTRAINT studies_check CHECK (((status = 'DRAFT'::text) = (num_nulls(frozen_by, frozen_by_name, frozen_at, program_version, hash, data, figures) = 7)));
 ALTER TABLE studies ADD CONSTRAINT studies_check1 CHECK (((status = ANY (ARRAY['DRAFT'::text, 'FROZEN'::text])) = (reviewer IS NULL)));
@@ -1776,7 +2280,25 @@ ALTER TABLE webhook_deliveries ADD CONSTRAINT webhook_deliveries_pkey PRIMARY KE
 ALTER TABLE webhook_deliveries ADD CONSTRAINT webhook_deliveries_webhook_id_fkey FOREIGN KEY (webhook_id) REFERENCES webhooks(id) ON DELETE CASCADE;
 ALTER TABLE webhook_deliveries ADD CONSTRAINT webhook_deliveries_status_check CHECK ((status = ANY (ARRAY['PENDING'::text, 'DELIVERED'::text, 'DEAD'::text])));
 ALTER TABLE webhooks ADD CONSTRAINT webhooks_pkey PRIMARY KEY (id);
+ALTER TABLE works ADD CONSTRAINT works_pkey PRIMARY KEY (id);
+ALTER TABLE works ADD CONSTRAINT works_location_id_fkey FOREIGN KEY (location_id) REFERENCES locations(id) ON DELETE SET NULL;
+ALTER TABLE works ADD CONSTRAINT works_check CHECK ((starts_at < ends_at));
+ALTER TABLE works ADD CONSTRAINT works_check1 CHECK (((next_at IS NOT NULL) = (state = ANY (ARRAY['APPROVED'::text, 'ACTIVE'::text]))));
+ALTER TABLE works ADD CONSTRAINT works_check2 CHECK (((window_from IS NULL) = (window_until IS NULL)));
+ALTER TABLE works ADD CONSTRAINT works_check3 CHECK (((next_at IS NULL) OR (window_from IS NOT NULL)));
+ALTER TABLE works ADD CONSTRAINT works_kind_check CHECK ((kind = ANY (ARRAY['ROADWORKS'::text, 'CLOSURE'::text, 'EVENT'::text, 'MAINTENANCE'::text])));
+ALTER TABLE works ADD CONSTRAINT works_lanes_check CHECK (((cardinality(lanes) >= 1) AND (cardinality(lanes) <= 12)));
+ALTER TABLE works ADD CONSTRAINT works_state_check CHECK ((state = ANY (ARRAY['DRAFT'::text, 'APPROVED'::text, 'ACTIVE'::text, 'ENDED'::text, 'CANCELLED'::text])));
+ALTER TABLE works_sensors ADD CONSTRAINT works_sensors_pkey PRIMARY KEY (works_id, sensor_id);
+ALTER TABLE works_sensors ADD CONSTRAINT works_sensors_works_id_fkey FOREIGN KEY (works_id) REFERENCES works(id) ON DELETE CASCADE;
+ALTER TABLE works_windows ADD CONSTRAINT works_windows_pkey PRIMARY KEY (id);
+ALTER TABLE works_windows ADD CONSTRAINT works_windows_incident_id_fkey FOREIGN KEY (incident_id) REFERENCES incidents(id) ON DELETE SET NULL;
+ALTER TABLE works_windows ADD CONSTRAINT works_windows_works_id_fkey FOREIGN KEY (works_id) REFERENCES works(id) ON DELETE CASCADE;
+ALTER TABLE works_windows ADD CONSTRAINT works_windows_check CHECK (((began_at IS NULL) = (state = 'MISSED'::text)));
+ALTER TABLE works_windows ADD CONSTRAINT works_windows_state_check CHECK ((state = ANY (ARRAY['ACTIVE'::text, 'ENDED'::text, 'MISSED'::text, 'CANCELLED'::text])));
 
+CREATE INDEX activity_by_commit ON public.activity USING btree (COALESCE(xid, '0'::xid8), id);
+CREATE INDEX activity_by_time ON public.activity USING btree (at, id);
 CREATE UNIQUE INDEX activity_gathered ON public.activity USING btree (gathered) WHERE (gathered IS NOT NULL);
 CREATE INDEX activity_of_user ON public.activity USING btree (user_id, id DESC);
 CREATE INDEX alarm_groups_closed ON public.alarm_groups USING btree (closed_at) WHERE (closed_at IS NOT NULL);
@@ -1787,9 +2309,37 @@ CREATE INDEX alarms_cleared ON public.alarms USING btree (cleared_at) WHERE (cle
 CREATE UNIQUE INDEX alarms_open ON public.alarms USING btree (rule_id, key) WHERE (state <> 'CLEARED'::text);
 CREATE INDEX alarms_unsettled ON public.alarms USING btree (group_id) WHERE ((state = 'CLEARED'::text) AND (NOT is_settled));
 CREATE INDEX api_tokens_of_user ON public.api_tokens USING btree (user_id, created_at DESC);
+CREATE INDEX audit_entries_by_entry ON public.audit_entries USING btree (entry_id);
+CREATE INDEX audit_judgements_by_entry ON public.audit_judgements USING btree (entry_id, id);
+CREATE INDEX audit_samples_by_time ON public.audit_samples USING btree (drawn_at);
 CREATE INDEX backups_by_start ON public.backups USING btree (started_at, id);
 CREATE UNIQUE INDEX backups_under_way ON public.backups USING btree ((true)) WHERE (status = 'RUNNING'::text);
 CREATE INDEX calendar_days_of_location ON public.calendar_days USING btree (location_id) WHERE (location_id IS NOT NULL);
+CREATE INDEX case_exports_by_expiry ON public.case_exports USING btree (expires_at) WHERE (file_key IS NOT NULL);
+CREATE INDEX case_exports_of_case ON public.case_exports USING btree (case_id, created_at);
+CREATE INDEX case_exports_open ON public.case_exports USING btree (created_at, id) WHERE (status = ANY (ARRAY['QUEUED'::text, 'RUNNING'::text]));
+CREATE INDEX case_items_by_event ON public.case_items USING btree (event_id) WHERE (event_id IS NOT NULL);
+CREATE INDEX case_items_by_file ON public.case_items USING btree (sha256) WHERE (sha256 IS NOT NULL);
+CREATE INDEX case_items_of_case ON public.case_items USING btree (case_id, seq);
+CREATE INDEX case_log_by_time ON public.case_log USING btree (at, id);
+CREATE INDEX case_requests_by_time ON public.case_requests USING btree (at);
+CREATE INDEX cases_by_closing ON public.cases USING btree (closed_at) WHERE (closed_at IS NOT NULL);
+CREATE INDEX cases_by_code ON public.cases USING btree (code, happened_at, id) WHERE (code IS NOT NULL);
+CREATE INDEX cases_by_first ON public.cases USING btree (first_by, happened_at, id) WHERE (first_by IS NOT NULL);
+CREATE INDEX cases_by_hold ON public.cases USING btree (hold_id);
+CREATE INDEX cases_by_plate ON public.cases USING btree (plate_key) WHERE (plate_key IS NOT NULL);
+CREATE INDEX cases_by_time ON public.cases USING btree (happened_at, id);
+CREATE INDEX cases_by_violation ON public.cases USING btree (gantry_fold(violation_type), happened_at, id);
+CREATE UNIQUE INDEX cases_of_event ON public.cases USING btree (event_id) WHERE (kind = 'VIOLATION'::text);
+CREATE UNIQUE INDEX cases_of_hit ON public.cases USING btree (hit_id) WHERE (kind = 'HIT'::text);
+CREATE UNIQUE INDEX cases_of_incident ON public.cases USING btree (incident_id) WHERE (kind = 'INCIDENT'::text);
+CREATE INDEX cases_of_sensor ON public.cases USING btree (sensor_id, happened_at);
+CREATE INDEX cases_open ON public.cases USING btree (state, happened_at, id) WHERE (closed_at IS NULL);
+CREATE INDEX cases_open_by_time ON public.cases USING btree (happened_at, id) WHERE (closed_at IS NULL);
+CREATE INDEX certificates_by_creation ON public.certificates USING btree (created_at, id);
+CREATE INDEX certificates_by_end ON public.certificates USING btree (valid_until) WHERE (withdrawn_at IS NULL);
+CREATE INDEX certificates_by_file ON public.certificates USING btree (sha256) WHERE (sha256 IS NOT NULL);
+CREATE INDEX certificates_of_sensor ON public.certificates USING btree (sensor_id, kind, valid_from);
 CREATE INDEX connections_deleted ON public.connections USING btree (deleted_at) WHERE (deleted_at IS NOT NULL);
 CREATE INDEX connections_of_sensor ON public.connections USING btree (sensor_id);
 CREATE INDEX deleted_events_by_time ON public.deleted_events USING btree (at);
@@ -1804,6 +2354,7 @@ CREATE INDEX device_passages_by_time ON public.device_passages USING btree (rece
 CREATE INDEX device_passages_due ON public.device_passages USING btree (due_at) WHERE (due_at IS NOT NULL);
 CREATE INDEX device_reports_by_time ON public.device_reports USING btree (received_at);
 CREATE INDEX digest_nonces_by_expiry ON public.digest_nonces USING btree (expires_at);
+CREATE INDEX erased_records_of_erasure ON public.erased_records USING btree (erasure_id);
 CREATE INDEX event_images_by_image ON public.event_images USING btree (sha256);
 CREATE INDEX event_images_by_time ON public.event_images USING brin (at);
 CREATE INDEX event_reviews_of_event ON public.event_reviews USING btree (event_id, seq);
@@ -1822,6 +2373,13 @@ CREATE INDEX events_unprocessed ON ONLY public.events USING btree (id) WHERE (NO
 CREATE INDEX events_to_follow_up_by_event ON public.events_to_follow_up USING btree (event_id);
 CREATE INDEX events_to_follow_up_by_turn ON public.events_to_follow_up USING btree (attempts, retry_at);
 CREATE INDEX external_identities_of_user ON public.external_identities USING btree (user_id);
+CREATE INDEX fault_changes_of_fault ON public.fault_changes USING btree (fault_id, id);
+CREATE INDEX fault_images_by_image ON public.fault_images USING btree (sha256);
+CREATE INDEX faults_by_time ON public.faults USING btree (found_at, id);
+CREATE INDEX faults_of_sensor ON public.faults USING btree (sensor_id, found_at);
+CREATE INDEX faults_open ON public.faults USING btree (sensor_id) WHERE (state <> 'REPAIRED'::text);
+CREATE UNIQUE INDEX faults_open_once ON public.faults USING btree (sensor_id, gantry_fold(code)) WHERE ((state <> 'REPAIRED'::text) AND (code IS NOT NULL));
+CREATE UNIQUE INDEX faults_reported_once ON public.faults USING btree (reported_by, idempotency_key) WHERE (idempotency_key IS NOT NULL);
 CREATE INDEX held_events_by_event ON public.held_events USING btree (event_id);
 CREATE INDEX hotlist_entries_by_key ON public.hotlist_entries USING btree (confusable_key);
 CREATE INDEX hotlist_entries_by_plate ON public.hotlist_entries USING btree (hotlist_id, plate_key);
@@ -1880,6 +2438,8 @@ CREATE UNIQUE INDEX saved_views_by_name ON public.saved_views USING btree (creat
 CREATE UNIQUE INDEX saved_views_default ON public.saved_views USING btree (page) WHERE is_default;
 CREATE INDEX saved_views_of_owner ON public.saved_views USING btree (owner_id) WHERE (owner_id IS NOT NULL);
 CREATE INDEX saved_views_shared ON public.saved_views USING btree (page) WHERE (owner_id IS NULL);
+CREATE INDEX seals_by_kind ON public.seals USING btree (kind, last_at, seq);
+CREATE INDEX seals_by_time ON public.seals USING btree (made_at);
 CREATE INDEX sensor_places_entered ON public.sensor_places USING btree (sensor_id) WHERE (entered_at IS NOT NULL);
 CREATE INDEX sensor_status_history_by_time ON public.sensor_status_history USING btree (at);
 CREATE INDEX sensor_status_history_of_sensor ON public.sensor_status_history USING btree (sensor_id, id DESC);
@@ -1893,9 +2453,12 @@ CREATE INDEX shifts_by_end ON public.shifts USING btree (ended_at) WHERE (ended_
 CREATE INDEX shifts_by_start ON public.shifts USING btree (started_at, id);
 CREATE UNIQUE INDEX shifts_open ON public.shifts USING btree (gantry_fold(desk)) WHERE (ended_at IS NULL);
 CREATE INDEX silences_by_end ON public.silences USING btree (ends_at);
+CREATE UNIQUE INDEX situation_reports_by_report ON public.situation_reports USING btree (report_id);
 CREATE INDEX studies_by_creation ON public.studies USING btree (created_at, id);
 CREATE INDEX traffic_bins_of_location ON public.traffic_bins USING btree (minutes, location_id, slot) WHERE (location_id IS NOT NULL);
 CREATE INDEX traffic_flags_of_sensor ON public.traffic_flags USING btree (sensor_id, found_at);
+CREATE INDEX traffic_periods_across_hours ON public.traffic_periods USING btree (sensor_id, start) WHERE ((seconds <= 3600) AND (((start - date_bin('01:00:00'::interval, start, '2000-01-01 00:00:00+00'::timestamp with time zone)) + make_interval(secs => (seconds)::double precision)) > '01:00:00'::interval));
+CREATE INDEX traffic_periods_across_quarters ON public.traffic_periods USING btree (sensor_id, start) WHERE ((seconds <= 3600) AND (((start - date_bin('00:15:00'::interval, start, '2000-01-01 00:00:00+00'::timestamp with time zone)) + make_interval(secs => (seconds)::double precision)) > '00:15:00'::interval));
 CREATE INDEX traffic_periods_by_start ON public.traffic_periods USING btree (sensor_id, start);
 CREATE INDEX traffic_places_of_sensor ON public.traffic_places USING btree (sensor_id);
 CREATE INDEX traffic_reviews_of_place ON public.traffic_reviews USING btree (place_id, id);
@@ -1912,3 +2475,12 @@ CREATE INDEX webhook_deliveries_by_time ON public.webhook_deliveries USING btree
 CREATE INDEX webhook_deliveries_dead ON public.webhook_deliveries USING btree (webhook_id, created_at, id) WHERE (status = 'DEAD'::text);
 CREATE INDEX webhook_deliveries_due ON public.webhook_deliveries USING btree (webhook_id, due_at) WHERE (status = 'PENDING'::text);
 CREATE INDEX webhook_deliveries_of_hook ON public.webhook_deliveries USING btree (webhook_id, created_at, id);
+CREATE INDEX works_by_start ON public.works USING btree (starts_at, id);
+CREATE INDEX works_due ON public.works USING btree (next_at) WHERE (next_at IS NOT NULL);
+CREATE INDEX works_not_over ON public.works USING btree (ends_at) WHERE (state = ANY (ARRAY['DRAFT'::text, 'APPROVED'::text, 'ACTIVE'::text]));
+CREATE INDEX works_of_location ON public.works USING btree (location_id) WHERE (location_id IS NOT NULL);
+CREATE INDEX works_sensors_by_sensor ON public.works_sensors USING btree (sensor_id);
+CREATE UNIQUE INDEX works_windows_active ON public.works_windows USING btree (works_id) WHERE (state = 'ACTIVE'::text);
+CREATE INDEX works_windows_by_incident ON public.works_windows USING btree (incident_id) WHERE (incident_id IS NOT NULL);
+CREATE INDEX works_windows_by_start ON public.works_windows USING btree (starts_at);
+CREATE INDEX works_windows_of_works ON public.works_windows USING btree (works_id, id);

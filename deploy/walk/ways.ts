@@ -74,6 +74,10 @@ export const WAYS: readonly (readonly [RegExp, Way])[] = [
     skip('it fills days of history, which takes minutes'),
   ],
   [/^npm run simulate -- --/, { how: 'run', instead: 'npm run simulate -- --help' }],
+  [/^gantry map import( <file>)?$/, { how: 'run', instead: 'npm run gantry -- map import --help' }],
+  [/^gantry map show$/, { how: 'run' }],
+  // There are no roads on the map, with exit code 1.
+  [/^gantry map remove$/, { how: 'run', codes: [1] }],
   [/^gantry mail test </, { how: 'run', instead: 'npm run gantry -- mail test --help' }],
   [/^(?:npm run gateway -- try|gantry gateway)(?: |$)/, { how: 'run', instead: 'npm run gateway -- --help' }],
   [/^openssl |^sha256sum /, skip(`${ELSEWHERE}: deploy/test/release.test.ts`)],
@@ -95,6 +99,17 @@ export const WAYS: readonly (readonly [RegExp, Way])[] = [
   ],
   [/^promtool test rules/, skip(`${ELSEWHERE}: server/test/monitoring.test.ts`)],
   [/^npm run db:check$|^gantry db check$/, { how: 'run' }],
+  [/^gantry evidence check( --since \S+)?$/, { how: 'run' }],
+  // The way of `docs/evidence.md` is followed by server/test/evidence-packages.test.ts.
+  [
+    /^node gantry-verify\.mjs |^gantry evidence verify/,
+    skip(`${ELSEWHERE}: server/test/processes/evidence.test.ts`),
+  ],
+  // It exits with 1 if it finds something that stays.
+  [
+    /^gantry privacy (find|export|erase)\b/,
+    { how: 'run', instead: 'gantry privacy find --plate "34 ABC 123"', codes: [0, 1] },
+  ],
   [/^gantry db rebuild( <what>)?$/, { how: 'run', instead: 'gantry db rebuild totals' }],
   // It refuses the embedded database, with exit code 1.
   [/^npm run db:distribute( -- --dry-run)?$|^gantry db distribute$/, { how: 'run', codes: [1] }],
@@ -116,7 +131,7 @@ export const WAYS: readonly (readonly [RegExp, Way])[] = [
   [/^(?:GANTRY_BUILD="[^"]*" )?(docker|helm|pmtiles|git|systemctl) /, skip(OTHER_PROGRAM)],
   // Names of database connections, not commands.
   [
-    /^gantry (devices|roll-up|gateways|health|listener|migration|questions|reports|upkeep|writer)$/,
+    /^gantry (devices|roll-up|gateways|health|listener|migration|questions|reports|seals|upkeep|writer)$/,
     skip('it is the name of a connection'),
   ],
 ];
