@@ -2,23 +2,34 @@ import { readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 
 // Prints what failed once more, since thousands of lines separate it from the end of the output, and the line
-// "N passed, N failed". The arguments are the steps: `kind=exit status`, and for all but `verify` `=report`.
+// "N passed, N failed". The arguments are the steps: `kind=exit status=path`, with the report at `path.json` and the output
+// at `path.log`.
 //
-//   node .ci/outcome.js verify=0 vitest=0=tests.json vitest=1=processes.json stories=0=stories.json faults=0=faults.json
+//   node .ci/outcome.js verify=0=/tmp/verify vitest=1=/tmp/tests stories=0=/tmp/stories faults=0=/tmp/faults
 
-/** Reads a report; an absent or broken one, as of a step that broke off, is empty. */
-const read = (path) => {
+/** The lines at the end of the output of a step that failed for a reason that its report does not name. */
+const LINES_SHOWN = 60;
+
+/** Reads a file; an absent one, as of a step that broke off, is empty. */
+const readText = (path) => {
   try {
-    return JSON.parse(readFileSync(path, 'utf8'));
+    return readFileSync(path, 'utf8');
+  } catch {
+    return '';
+  }
+};
+const readReport = (path) => {
+  try {
+    return JSON.parse(readText(path));
   } catch {
     return {};
   }
 };
 
-/** The names of failed tests and test files with their errors. */
+/** The names of failed tests with their errors, and of files that cannot be loaded or whose hooks failed. */
 const failedTests = ({ testResults = [] }) =>
   testResults.flatMap(({ name, message, assertionResults = [] }) => [
-    ...(assertionResults.length === 0 && message ? [`${name}: ${message}`] : []),
+    ...(message ? [`${name}: ${message}`] : []),
     ...assertionResults
       .filter(({ status }) => status === 'failed')
       .map(
@@ -63,18 +74,25 @@ const countOf = {
 
 /**
  * The outcome of all steps. A step that failed without a failed test of its own, as one that broke off, counts as one.
- * @param {readonly {kind: keyof typeof countOf, status: number, report: object}[]} steps
+ * If its report does not name what failed, such as an error after a test or a secret in the log, the end of its output does.
+ * @param {readonly {kind: keyof typeof countOf, status: number, report: object, output: string}[]} steps
  */
 export function outcomeOf(steps) {
   let [passed, failed] = [0, 0];
   const failures = [];
-  for (const { kind, status, report } of steps) {
+  for (const { kind, status, report, output } of steps) {
     const count = countOf[kind](report, status);
     const named = failuresOf[kind](report);
     passed += count.passed;
     failed += status !== 0 && count.failed === 0 ? 1 : count.failed;
     failures.push(...named);
-    if (status !== 0 && named.length === 0) failures.push(`${kind} ended with exit status ${status}`);
+    if (status !== 0 && named.length === 0)
+      failures.push(
+        [
+          `${kind} ended with exit status ${status}`,
+          ...output.trimEnd().split('\n').slice(-LINES_SHOWN),
+        ].join('\n'),
+      );
   }
   return { passed, failed, failures };
 }
@@ -82,7 +100,12 @@ export function outcomeOf(steps) {
 if (process.argv[1] === fileURLToPath(import.meta.url)) {
   const steps = process.argv.slice(2).map((argument) => {
     const [kind, status, path] = argument.split('=');
-    return { kind, status: Number(status), report: path ? read(path) : {} };
+    return {
+      kind,
+      status: Number(status),
+      report: readReport(`${path}.json`),
+      output: readText(`${path}.log`),
+    };
   });
   const { passed, failed, failures } = outcomeOf(steps);
   if (failures.length > 0) process.stdout.write(`Failed:\n${failures.join('\n')}\n`);

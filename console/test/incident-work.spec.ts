@@ -156,23 +156,23 @@ test('a unit goes through its times, and another is removed', async ({ service, 
     phone: '+43 1 23',
   });
   const { id } = await open(service);
-  await service.admin.api.incidents.addAgency.mutate({ id, agencyId: agency.id, unit: 'T 9' });
+  await service.admin.api.incidents.addAgency.mutate({ id, agencyId: agency.id, unit: 'Truck A' });
   const page = await openAs('OPERATOR', `/incidents/${id}`);
   const unit = page
     .getByRole('region', { name: 'Agencies' })
-    .getByRole('listitem', { name: `${agency.name} · T 9` });
+    .getByRole('listitem', { name: `${agency.name} · Truck A` });
   await expect(unit.getByRole('link', { name: '+43 1 23' })).toBeVisible();
   for (const time of ['Dispatched', 'Arrived', 'Left']) {
-    const button = unit.getByRole('button', { name: `${agency.name} · T 9, ${time}: now` });
+    const button = unit.getByRole('button', { name: `${agency.name} · Truck A, ${time}: now` });
     await button.click();
     await expect(button).toHaveCount(0);
   }
   await expect(
     page.getByRole('region', { name: 'Times', exact: true }).getByText('Incident clearance'),
   ).toBeVisible();
-  await service.admin.api.incidents.addAgency.mutate({ id, agencyId: agency.id, unit: 'T 10' });
-  await page.getByRole('button', { name: `Remove ${agency.name} · T 10` }).click();
-  await expect(page.getByText('T 10').locator('visible=true')).toHaveCount(2);
+  await service.admin.api.incidents.addAgency.mutate({ id, agencyId: agency.id, unit: 'Truck B' });
+  await page.getByRole('button', { name: `Remove ${agency.name} · Truck B` }).click();
+  await expect(page.getByText('Truck B').locator('visible=true')).toHaveCount(2);
 });
 
 test('two incidents about the same are merged, and the page leads to the one that stays', async ({

@@ -4,13 +4,14 @@ import { outcomeOf } from '../../.ci/outcome.js';
 
 const kept = { skipped: null, breaches: [] };
 const GREEN = [
-  { kind: 'verify', status: 0, report: {} },
-  { kind: 'vitest', status: 0, report: { numPassedTests: 7, numFailedTests: 0 } },
-  { kind: 'stories', status: 0, report: { stats: { expected: 3, unexpected: 0, flaky: 1 } } },
+  { kind: 'verify', status: 0, report: {}, output: '' },
+  { kind: 'vitest', status: 0, report: { numPassedTests: 7, numFailedTests: 0 }, output: '' },
+  { kind: 'stories', status: 0, report: { stats: { expected: 3, unexpected: 0, flaky: 1 } }, output: '' },
   {
     kind: 'faults',
     status: 0,
     report: { data: { outcomes: [kept, { skipped: 'not root', breaches: [] }] } },
+    output: '',
   },
 ];
 /** The steps, of which one is replaced. */
@@ -50,7 +51,7 @@ describe('the outcome of continuous integration', () => {
     expect(outcomeOf(withStep(index, step))).toMatchObject(expected);
   });
 
-  it('names what failed in every step, or the step itself', () => {
+  it('names what failed in every step, or shows the end of its output', () => {
     const specs = [
       { file: 'a.spec.ts', title: 'opens', ok: true },
       { file: 'a.spec.ts', title: 'closes', ok: false },
@@ -60,14 +61,19 @@ describe('the outcome of continuous integration', () => {
       data: { outcomes: [{ name: 'kill-server', skipped: null, breaches: ['an event is lost'] }] },
     };
     const failing = [
-      { kind: 'verify', status: 2, report: {} },
-      { kind: 'vitest', status: 137, report: {} },
-      { kind: 'stories', status: 1, report: stories },
-      { kind: 'faults', status: 1, report: faults },
+      { kind: 'verify', status: 2, report: {}, output: 'an unused variable\n' },
+      {
+        kind: 'vitest',
+        status: 1,
+        report: { numPassedTests: 7 },
+        output: `${'passed\n'.repeat(100)}the log holds a password\n`,
+      },
+      { kind: 'stories', status: 1, report: stories, output: 'a story failed' },
+      { kind: 'faults', status: 1, report: faults, output: 'a fault broke a promise' },
     ];
     expect(outcomeOf(failing).failures).toEqual([
-      'verify ended with exit status 2',
-      'vitest ended with exit status 137',
+      'verify ended with exit status 2\nan unused variable',
+      `vitest ended with exit status 1\n${'passed\n'.repeat(59)}the log holds a password`,
       'a.spec.ts: closes',
       'fault kill-server: an event is lost',
     ]);
@@ -83,8 +89,17 @@ describe('the outcome of continuous integration', () => {
         ],
       },
       { name: 'b.test.ts', message: 'cannot be loaded', assertionResults: [] },
+      {
+        name: 'c.test.ts',
+        message: 'the service does not stop',
+        assertionResults: [{ status: 'passed', fullName: 'fine', failureMessages: [] }],
+      },
     ];
     const { failures } = outcomeOf(withStep(1, { status: 1, report: { numFailedTests: 1, testResults } }));
-    expect(failures).toEqual([`a.test.ts: adds\n${'x'.repeat(2_000)}`, 'b.test.ts: cannot be loaded']);
+    expect(failures).toEqual([
+      `a.test.ts: adds\n${'x'.repeat(2_000)}`,
+      'b.test.ts: cannot be loaded',
+      'c.test.ts: the service does not stop',
+    ]);
   });
 });
