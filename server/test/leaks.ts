@@ -28,14 +28,15 @@ const KINDS: Readonly<Record<string, string>> = {
   licensePlateNumber: 'plate',
   plate: 'plate',
 };
-/** Shorter texts may occur in a log by chance. */
+/** Shorter texts, and single words such as the API key "unknown" or the plate "BEFORE", may occur in a log by chance. */
 const MIN_LENGTH = 6;
+const isWord = (value: string): boolean => /^[a-z]+$/i.test(value);
 const MAX_NODES = 2_000;
 
 const noted = new Set<string>();
 
 const note = (kind: string, value: string): void => {
-  if (value.length < MIN_LENGTH || value.length > 2_000 || noted.has(value)) return;
+  if (value.length < MIN_LENGTH || value.length > 2_000 || isWord(value) || noted.has(value)) return;
   noted.add(value);
   append('secrets', `${JSON.stringify([kind, value])}\n`);
 };
