@@ -122,6 +122,7 @@ async function ask(connectionString: string, statement: string): Promise<unknown
 async function priorities(connectionString: string): Promise<{ own: number[]; groups: (number | null)[] }> {
   const pools = [null, dataDir, scratch].map((folder) => {
     const pool = new Pool({ connectionString, max: 1 });
+    pool.on('error', () => undefined);
     if (folder !== null) lowerPriority(pool, folder);
     return pool;
   });

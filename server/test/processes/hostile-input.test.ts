@@ -3,11 +3,12 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { monitorEventLoopDelay } from 'node:perf_hooks';
 import fc from 'fast-check';
-import pg from 'pg';
+import type pg from 'pg';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { appRouter } from '../../src/api/router.ts';
 import { EXAMPLE_ID } from '../../src/http/docs/examples.ts';
 import { describeProcedures } from '../../src/http/docs/procedures.ts';
+import { createPool } from '../../src/platform/database/pool.ts';
 import { ADMIN, createTestDatabase } from '../harness.ts';
 import { hostileJson, hostileMeta, hostileRaw, hostileText, nearly } from '../hostile-values.ts';
 import { send as sendRequest } from '../http-client.ts';
@@ -49,8 +50,7 @@ beforeAll(async () => {
     HEARTBEAT_TIMEOUT_SECONDS: '3600',
   };
   service = await untilItServes(spawnService(folder, settings));
-  pool = new pg.Pool({ connectionString: database.url, max: 2 });
-  pool.on('error', () => undefined);
+  pool = createPool(database.url, 2, () => undefined);
   cleanUp = async () => {
     await service.stop();
     await pool.end();

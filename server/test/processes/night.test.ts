@@ -6,8 +6,9 @@ import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { AlarmDetail } from '@gantry/contract/alarms';
 import type { Notice } from '@gantry/contract/notices';
-import pg from 'pg';
+import type pg from 'pg';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { createPool } from '../../src/platform/database/pool.ts';
 import { createTestDatabase, eventually } from '../harness.ts';
 import { startMailServer } from '../mail-server.ts';
 import { isLong } from '../test-length.ts';
@@ -77,9 +78,7 @@ describe.runIf(isLong)('a night of a city', () => {
 
   beforeAll(async () => {
     database = await createTestDatabase();
-    pool = new pg.Pool({ connectionString: database.url });
-    // Its server ends connections when the database is dropped.
-    pool.on('error', () => undefined);
+    pool = createPool(database.url, 2, () => undefined);
     mail = await startMailServer();
     await start();
     token = await service.tokenFor('ADMIN');

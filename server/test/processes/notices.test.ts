@@ -2,8 +2,8 @@ import { mkdtempSync } from 'node:fs';
 import { rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import pg from 'pg';
 import { afterAll, expect, it } from 'vitest';
+import { createPool } from '../../src/platform/database/pool.ts';
 import { ADMIN, createTestDatabase, eventually } from '../harness.ts';
 import { startMailServer } from '../mail-server.ts';
 import { answer, startReceiver } from '../webhook-receiver.ts';
@@ -13,7 +13,7 @@ import { type ServiceProcess, spawnWithTimings, untilItServes } from './service-
 
 const scratch = mkdtempSync(join(tmpdir(), 'gantry-notices-'));
 const database = await createTestDatabase();
-const pool = new pg.Pool({ connectionString: database.url });
+const pool = createPool(database.url, 2, () => undefined);
 const receiver = await startReceiver();
 const mail = await startMailServer();
 const services = new Set<ServiceProcess>();
