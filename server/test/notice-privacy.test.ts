@@ -1,6 +1,7 @@
 import { plateKey } from '@gantry/contract/plate';
 import fc from 'fast-check';
 import { afterAll, describe, expect, it } from 'vitest';
+import { tokenOf } from '../src/notices/acknowledge.ts';
 import { eventually, sharedGantry, untilBegun } from './harness.ts';
 import { startMailServer } from './mail-server.ts';
 import { addContact, alarm, announceTo } from './notices.ts';
@@ -17,6 +18,7 @@ const gantry = await sharedGantry({
     SMTP_URL: mail.url,
     SMTP_FROM: 'gantry@example.org',
     HIDE_PLATES_FROM: 'FIELD',
+    PUBLIC_URL: 'https://gantry.example.org',
   },
   overrides: { timings: { sweepNoticesMs: 50, evaluateAlarmsMs: 100 } },
 });
@@ -225,7 +227,7 @@ it('hides plates in what waits for a user who may not see them any more, and for
     steps: [{ afterMinutes: 0, to: [{ userId }, { channelId }] }],
     groupWaitSeconds: 0,
   });
-  const rule = { name: 'Late', severity: 'CRITICAL', condition: { source: 'HIT' } };
+  const rule = { name: 'Seen: LATE 77', severity: 'CRITICAL', condition: { source: 'HIT' } };
   await add('alarmRules.create', { ...rule, policyId });
   await add('watchlist.create', { pattern: 'LATE 77', reason: 'Stolen', priority: 'CRITICAL' });
   receiver.received.length = 0;
@@ -249,4 +251,81 @@ it('hides plates in what waits for a user who may not see them any more, and for
   await gantry.pool.query(`UPDATE notices SET due_at = now() WHERE status = 'PENDING'`);
   await bothCame();
   expect(late().filter(({ body }) => shows(body, 'LATE 77'))).toEqual([]);
+});
+
+describe('while a message waits', () => {
+  const add = async (procedure: string, fields: object): Promise<string> =>
+    (await gantry.ok(procedure, fields, { token })).id;
+  const channelOf = { name: 'Late', plates: 'SHOW' };
+  const watch = async (pattern: string) => {
+    await add('watchlist.create', { pattern, reason: 'Stolen', priority: 'CRITICAL' });
+    await gantry.ingest(await gantry.registerSensor(), {
+      eventType: 'PLATE_RECOGNITION',
+      licensePlateNumber: pattern,
+    });
+  };
+  /** The bodies that came to a path, once one of them is so. */
+  const came = (path: string, isSo: (body: string) => boolean) =>
+    eventually(
+      async () => receiver.received.flatMap((each) => (each.path === path ? [each.body] : [])),
+      (bodies) => bodies.some(isSo),
+    );
+  /** Makes a rule about hits the only one, and leaves it no hits of before. */
+  const rulesOnly = async (fields: object) => {
+    await gantry.pool.query('UPDATE watchlist_alerts SET acknowledged_at = now()');
+    const { rules } = await gantry.ok('alarmRules.getAll', {}, { token });
+    for (const { id } of rules) await gantry.ok('alarmRules.delete', { id }, { token });
+    await add('alarmRules.create', { severity: 'CRITICAL', condition: { source: 'HIT' }, ...fields });
+  };
+  const sendAgain = async () => {
+    receiver.received.length = 0;
+    receiver.respond = answer(200);
+    await gantry.pool.query(`UPDATE notices SET due_at = now() WHERE status = 'PENDING'`);
+  };
+
+  it('hides its plates from a role that the settings hide them from by then, also on the page of its link', async () => {
+    const plate = 'STAY 55';
+    const user = { firstName: 'Ida', lastName: 'Stays', role: 'OPERATOR', password: 'Correct-horse-2' };
+    const userId = await add('users.create', { ...user, email: 'ida@example.org' });
+    await addContact(gantry, userId, { kind: 'SMS', address: '+905321112244' });
+    await gantry.pool.query(`DELETE FROM channels WHERE kind = 'SMS'`);
+    await add('channels.create', { ...channelOf, kind: 'SMS', url: `${origin}/stay` });
+    const steps = [{ afterMinutes: 0, to: [{ userId }] }];
+    const policyId = await add('policies.create', { name: 'Stay', steps, groupWaitSeconds: 0 });
+    await rulesOnly({ name: `Seen: ${plate}`, policyId });
+    receiver.respond = answer(500);
+    await watch(plate);
+    await came('/stay', (body) => shows(body, plate));
+    const { notices } = await gantry.ok('notices.getAll', { userId }, { token });
+    const page = async () =>
+      (await gantry.fetch(`/ack/${tokenOf(gantry.app.context.secrets, notices[0].id)}`)).body as string;
+    expect(shows(await page(), plate)).toBe(true);
+    const { config } = gantry.app.context;
+    const before = config.HIDE_PLATES_FROM;
+    // As after a restart with another setting.
+    Object.assign(config, { HIDE_PLATES_FROM: [...before, 'OPERATOR'] });
+    try {
+      await sendAgain();
+      const [body = ''] = await came('/stay', () => true);
+      expect(shows(body, plate)).toBe(false);
+      expect(await page()).toContain('Seen: •••');
+    } finally {
+      Object.assign(config, { HIDE_PLATES_FROM: before });
+    }
+  });
+
+  it('hides the plates of all alarms of a storm', async () => {
+    const channelId = await add('channels.create', { ...channelOf, kind: 'HTTP', url: `${origin}/storm` });
+    const steps = [{ afterMinutes: 0, to: [{ channelId }] }];
+    const policyId = await add('policies.create', { name: 'Storm', steps, groupWaitSeconds: 0 });
+    await rulesOnly({ name: 'Storm', policyId, groupBy: ['SENSOR'] });
+    receiver.respond = answer(500);
+    for (let n = 11; n < 25; n++) await watch(`STORM ${n}`);
+    const isSummary = (body: string) => JSON.parse(body).kind === 'SUMMARY';
+    await came('/storm', (body) => isSummary(body) && /STORM 1\d/.test(body));
+    await gantry.ok('channels.update', { id: channelId, kind: 'HTTP', plates: 'HIDE' }, { token });
+    await sendAgain();
+    const bodies = (await came('/storm', isSummary)).filter(isSummary);
+    expect(bodies.filter((body) => /STORM \d\d/.test(body))).toEqual([]);
+  });
 });

@@ -31,7 +31,7 @@ export function serveAcknowledgement(
   acknowledge: AcknowledgeGroup,
 ): void {
   server.get<{ Params: { token: string } }>(PATH, async ({ params: { token } }, reply) => {
-    const notice = await findNoticeByToken(app.db, token);
+    const notice = await findNoticeByToken(app, token);
     if (!notice) return outcomePage(reply, 'en', 'notValid');
     const { language, subject, body, isUsed, mayAcknowledge, recipient } = notice;
     if (!mayAcknowledge) return outcomePage(reply, language, 'forbidden');

@@ -1,9 +1,12 @@
 import { hash } from 'node:crypto';
+import { HIDDEN_PLATE } from '@gantry/contract/events';
 import type { NoticeLanguage } from '@gantry/contract/notices';
 import { mayDo } from '@gantry/contract/permissions';
+import { mayRolesSeePlates } from '../accounts/role-settings.ts';
 import type { AuthServices } from '../accounts/start.ts';
+import { replacePlates } from '../events/plate-rules.ts';
 import type { Core } from '../platform/context.ts';
-import { type Executor, inTransaction, type Transaction } from '../platform/database/transaction.ts';
+import { inTransaction, type Transaction } from '../platform/database/transaction.ts';
 import { findReachable } from './contacts-store.ts';
 import { findByTokenHash, type LinkedNotice, useLink } from './notices-store.ts';
 
@@ -35,9 +38,12 @@ export type AcknowledgeGroup = (
 /** The characters of a token: 128 bits in base64url. */
 const TOKEN = /^[\w-]{22}$/;
 
-/** The message of a link, and its recipient; null for a wrong token, and after 24 hours. */
+/**
+ * The message of a link, and its recipient; null for a wrong token, and after 24 hours. Plates that the recipient may not be
+ * shown any more are hidden in it.
+ */
 export async function findNoticeByToken(
-  db: Executor,
+  { db, config }: Pick<Core, 'db' | 'config'>,
   token: string,
 ): Promise<
   | (LinkedRecipient &
@@ -47,9 +53,13 @@ export async function findNoticeByToken(
   const notice = TOKEN.test(token) ? await findByTokenHash(db, hashOfToken(token)) : null;
   const [user] = notice ? await findReachable(db, [notice.userId]) : [];
   if (!notice || !user) return null;
-  const { userId, ...rest } = notice;
+  const { userId, plates, channelShowsPlates, subject, body, ...rest } = notice;
+  const showsPlates = channelShowsPlates && mayRolesSeePlates(config, user.role);
+  const shown = replacePlates(showsPlates ? [] : plates, HIDDEN_PLATE);
   return {
     ...rest,
+    subject: shown(subject),
+    body: shown(body),
     recipient: { userId, name: user.name },
     mayAcknowledge: mayDo(user.role, 'manageIncidents'),
   };
@@ -60,16 +70,16 @@ export type LinkOutcome = 'done' | 'already' | 'closed' | 'forbidden' | 'notVali
 
 /** Uses a link once, as its recipient. @param address of the caller, which is recorded */
 export async function acknowledgeByLink(
-  { db }: Pick<Core, 'db'>,
+  app: Pick<Core, 'db' | 'config'>,
   token: string,
   address: string,
   acknowledge: AcknowledgeGroup,
 ): Promise<{ readonly outcome: LinkOutcome; readonly language: NoticeLanguage }> {
-  const found = await findNoticeByToken(db, token);
+  const found = await findNoticeByToken(app, token);
   if (!found) return { outcome: 'notValid', language: 'en' };
   const { noticeId, groupId, recipient, language, mayAcknowledge } = found;
   if (!mayAcknowledge) return { outcome: 'forbidden', language };
-  const outcome = await inTransaction(db, async (tx) => {
+  const outcome = await inTransaction(app.db, async (tx) => {
     if (!(await useLink(tx, noticeId, address))) return 'already' as const;
     const isOpen = await acknowledge(tx, { noticeId, groupId, recipient, address });
     return isOpen ? ('done' as const) : ('closed' as const);

@@ -111,7 +111,10 @@ export function startSending(options: SendingOptions): AsyncDisposable {
     concurrency: MAX_PER_CHANNEL,
     limitMs: ATTEMPT_LIMIT_MS,
     claim: (channelId, most, leaseMs) =>
-      claimDueNotices(db, channelId, { most, leaseMs, mailLeaseMs: mailMs + leaseMarginMs }),
+      claimDueNotices(db, channelId, {
+        ...{ most, leaseMs, mailLeaseMs: mailMs + leaseMarginMs },
+        hideFrom: app.config.HIDE_PLATES_FROM,
+      }),
     send: async (attempt) =>
       attempt.userId !== null && attempt.role === null
         ? { ...failed('The user was deleted or deactivated'), isPermanent: true }

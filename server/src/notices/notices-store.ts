@@ -237,7 +237,7 @@ export interface NoticeAttempt extends LeasedAttempt {
   readonly userId: string | null;
   /** The role that the user has now; null if they were deleted or deactivated, and without a user. */
   readonly role: Role | null;
-  /** The plates of its alarms, if the channel or the user was changed since it was written. */
+  /** The plates of its alarms, if they may have to be hidden since it was written. */
   readonly plates: readonly string[];
   readonly channelId: string;
   readonly channelKind: ChannelKind;
@@ -248,13 +248,31 @@ export interface NoticeAttempt extends LeasedAttempt {
 }
 
 /**
+ * The plates of the alarms of a message: those of its policy at that time, because the message of a storm is about the alarms of
+ * other groups.
+ */
+function platesOf(notice: SQL): SQL {
+  return sql`ARRAY(
+    SELECT DISTINCT plate FROM alarms JOIN alarm_groups AS theirs ON theirs.id = alarms.group_id
+      JOIN alarm_groups AS its ON its.policy_id = theirs.policy_id
+    WHERE its.id = ${notice}.group_id AND plate IS NOT NULL
+      AND (theirs.closed_at IS NULL OR theirs.closed_at > ${notice}.created_at - interval '1 hour'))`;
+}
+
+/**
  * Claims the messages of a channel that have been due for longest. No other process takes them until their result is
  * recorded or, if this process ends before, until `leaseMs` milliseconds have passed (for e-mail, `mailLeaseMs`).
+ * @param hideFrom the roles from which plates are hidden now
  */
 export async function claimDueNotices(
   db: Executor,
   channelId: string,
-  { most, leaseMs, mailLeaseMs }: { most: number; leaseMs: number; mailLeaseMs: number },
+  {
+    most,
+    leaseMs,
+    mailLeaseMs,
+    hideFrom,
+  }: { most: number; leaseMs: number; mailLeaseMs: number; hideFrom: readonly Role[] },
 ): Promise<NoticeAttempt[]> {
   const due = claimableIds(notices, {
     due: sql`channel_id = ${channelId} AND status = 'PENDING' AND due_at <= now() AND ${IS_FRESH}`,
@@ -270,9 +288,9 @@ export async function claimDueNotices(
       taken.severity, taken.policy_name AS "policyName", taken.total, taken.subject, taken.body, taken.recipient,
       taken.language, taken.ack_hash IS NOT NULL AS "hasLink", taken.user_id AS "userId",
       (SELECT role FROM users WHERE users.id = taken.user_id AND is_active) AS role,
-      ARRAY(SELECT DISTINCT plate FROM alarms WHERE alarms.group_id = taken.group_id AND plate IS NOT NULL
-        AND (channel.updated_at > taken.created_at
-          OR EXISTS (SELECT FROM users WHERE users.id = taken.user_id AND users.updated_at > taken.created_at))) AS plates,
+      CASE WHEN channel.updated_at > taken.created_at
+          OR EXISTS (SELECT FROM users WHERE users.id = taken.user_id AND role = ANY (${sql.param([...hideFrom])}::text[]))
+        THEN ${platesOf(sql`taken`)} ELSE '{}' END AS plates,
       channel.id AS "channelId", channel.kind AS "channelKind", channel.plates AS "channelPlates", channel.settings,
       channel.secret`);
   return rows;
@@ -358,13 +376,19 @@ export interface LinkedNotice {
   readonly subject: string;
   readonly body: string;
   readonly isUsed: boolean;
+  /** The plates of its alarms. */
+  readonly plates: readonly string[];
+  /** Whether its channel shows plates now. */
+  readonly channelShowsPlates: boolean;
 }
 
 /** The message of a link that was sent within the last day; null if there is none. */
 export async function findByTokenHash(db: Executor, ackHash: string): Promise<LinkedNotice | null> {
   const { rows } = await db.execute<{ [Field in keyof LinkedNotice]: LinkedNotice[Field] }>(sql`
     SELECT id AS "noticeId", group_id AS "groupId", user_id AS "userId", language, subject, body,
-      acknowledged_at IS NOT NULL AS "isUsed"
+      acknowledged_at IS NOT NULL AS "isUsed",
+      ${platesOf(sql`notices`)} AS plates,
+      EXISTS (SELECT FROM channels WHERE channels.id = channel_id AND plates = 'SHOW') AS "channelShowsPlates"
     FROM notices
     WHERE ack_hash = ${ackHash} AND group_id IS NOT NULL AND user_id IS NOT NULL
       AND created_at > now() - interval '24 hours'`);
