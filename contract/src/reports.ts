@@ -249,7 +249,7 @@ const sendToInput = sendToFields
   .nullable();
 
 const SEND_TO =
-  'Where each report is sent once it is DONE; null: nowhere. To others than the user, it requires the permission Manage Reports of Others.';
+  'Where each report is sent once it is DONE; null: nowhere. To others than the user, it requires the permission Manage Reports of Others. A user who is a recipient needs the permission View Reports, also at the time of each report.';
 
 /** Where the reports of a schedule are sent. */
 export type SendTo = z.infer<typeof sendToFields>;
