@@ -281,10 +281,10 @@ export const incidentStats = z.object({
     .number()
     .nullable()
     .describe(
-      'Average number of seconds from opening to resolution, over resolved and closed incidents; null if there are none.',
+      'Average number of seconds from opening to resolution, over resolved and closed incidents other than those of planned works; null if there are none.',
     ),
   performance: incidentPerformance(incidentType, severity).describe(
-    'Clearance times. Incidents of which a time is missing do not count in it; `count` says how many do.',
+    'Clearance times, without incidents of planned works. Incidents of which a time is missing do not count in it; `count` says how many do.',
   ),
 });
 export type IncidentStats = z.infer<typeof incidentStats>;

@@ -30,7 +30,7 @@ import { caseFolded, contains } from '../platform/database/case-folded.ts';
 import { incidents } from '../platform/database/tables.ts';
 import type { Executor } from '../platform/database/transaction.ts';
 import type { Interval } from '../platform/time.ts';
-import { getPerformance } from './performance-store.ts';
+import { getPerformance, isOfWorks } from './performance-store.ts';
 import type { IncidentRow } from './store.ts';
 
 const sortKeys = {
@@ -111,6 +111,9 @@ const { openedAt, acknowledgedAt, resolvedAt, backlog } = incidents;
 /** Excludes the backlog: late events could not be acknowledged when they happened. */
 const inTime = sql`FILTER (WHERE NOT ${backlog})`;
 
+/** Excludes those of planned works, which end by the clock. */
+const unplanned = sql`FILTER (WHERE NOT ${isOfWorks})`;
+
 /** Counts the incidents that were opened in the interval, with the times until they were acted upon. */
 export async function getIncidentStats(
   db: Executor,
@@ -125,8 +128,8 @@ export async function getIncidentStats(
       n: count(),
       acknowledged: sql<number>`(count(${acknowledgedAt}) ${inTime})::int`,
       untilAcknowledged: secondsUntil(acknowledgedAt, inTime),
-      resolved: count(resolvedAt),
-      untilResolved: secondsUntil(resolvedAt),
+      resolved: sql<number>`(count(${resolvedAt}) ${unplanned})::int`,
+      untilResolved: secondsUntil(resolvedAt, unplanned),
     })
     .from(incidents)
     .where(openedIn(interval))

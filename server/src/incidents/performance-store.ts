@@ -6,7 +6,8 @@ import { severityOfRank } from '../events/severity.ts';
 import { incidents, incidentWork, locations, sensors } from '../platform/database/tables.ts';
 import type { Executor } from '../platform/database/transaction.ts';
 
-// Figures of how incidents were cleared. False alarms, and incidents that were merged into others, are in none of them.
+// Figures of how incidents were cleared. False alarms, and incidents that were merged into others, are in none of them; those of
+// planned works are in no times.
 
 /** What a group of incidents has in common. */
 export type PerformanceGroup = 'ALL' | 'TYPE' | 'SEVERITY' | 'ROAD';
@@ -33,6 +34,9 @@ interface Row extends Record<string, unknown> {
 /** By GROUPING, whose bits say which columns a row does not group by. */
 const groupOf: Readonly<Record<number, PerformanceGroup>> = { 7: 'ALL', 3: 'TYPE', 5: 'SEVERITY', 6: 'ROAD' };
 
+/** Whether works opened an incident, as a condition. */
+export const isOfWorks = sql`(${incidents.id} IN (SELECT incident_id FROM works_windows WHERE incident_id IS NOT NULL))`;
+
 /** Those that were merged into others would count twice. */
 const COUNTED = sql`NOT coalesce(${incidentWork.isFalseAlarm}, false) AND ${incidentWork.mergedInto} IS NULL`;
 
@@ -48,7 +52,7 @@ export async function readPerformance(db: Executor, wanted: SQL | undefined): Pr
         extract(epoch FROM ${incidentWork.lastLeftAt} - ${incidents.openedAt})::float8 AS ict
       FROM ${incidents} LEFT JOIN ${incidentWork} ON ${incidentWork.incidentId} = ${incidents.id}
         LEFT JOIN ${locations} ON ${locations.id} = ${incidents.locationId}
-      WHERE ${COUNTED} AND ${wanted ?? sql`true`}
+      WHERE ${COUNTED} AND NOT ${isOfWorks} AND ${wanted ?? sql`true`}
     )
     SELECT grouping(type, severity, road) AS grouped, type, severity, road, count(*)::int AS n,
       count(rct)::int AS rcts, percentile_cont(ARRAY[0.5, 0.9]) WITHIN GROUP (ORDER BY rct) AS rct,
