@@ -374,7 +374,10 @@ describe('the sources of alarms', () => {
     await untilAlarms(([one]) => one?.state === 'CLEARED');
   });
 
-  it('tell an incident of which nobody who is active is in charge', async () => {
+  it.each([
+    ['was deactivated', 'users.update', { isActive: false }],
+    ['may not manage incidents any more', 'users.updateRole', { role: 'ANALYST' }],
+  ])('tell an incident that is assigned to somebody who %s', async (_, procedure, change) => {
     const user = { firstName: 'Kim', lastName: 'Left', role: 'OPERATOR', password: 'Correct-horse-2' };
     const { id: userId } = await ask('users.create', { ...user, email: 'kim@example.org' });
     const fields = { title: 'Crash', type: 'COLLISION', severity: 'HIGH' };
@@ -382,7 +385,7 @@ describe('the sources of alarms', () => {
     await addRule({ condition: { source: 'INCIDENT_UNATTENDED', lacking: 'OWNER' } });
     await rounds();
     expect(await alarms()).toEqual([]);
-    await ask('users.update', { id: userId, isActive: false });
+    await ask(procedure, { id: userId, ...change });
     expect(await untilAlarms(({ length }) => length > 0)).toMatchObject([{ incidentId: id }]);
     await ask('incidents.assign', { id, userId: me });
     await untilAlarms(([one]) => one?.state === 'CLEARED');

@@ -1,6 +1,7 @@
 import type { ConditionOf } from '@gantry/contract/alarm-rules';
 import { MINUTE_MS } from '@gantry/contract/durations';
 import type { IncidentType } from '@gantry/contract/incidents';
+import { permissions } from '@gantry/contract/permissions';
 import type { SensorStatus, SensorType } from '@gantry/contract/sensors';
 import { CRITICAL_ISSUE } from '@gantry/contract/values';
 import { type SQL, sql } from 'drizzle-orm';
@@ -54,7 +55,7 @@ export interface IncidentFact extends Record<string, unknown> {
   /** From 1 LOW to 4 CRITICAL. */
   readonly severity: number;
   readonly isOpen: boolean;
-  /** Whether an active user is assigned, or it is that of planned works in force, to which nobody has to attend. */
+  /** Whether an active user who may manage incidents is assigned, or it is that of planned works in force, to which nobody has to attend. */
   readonly hasOwner: boolean;
   readonly sensorId: string | null;
   readonly locationId: string | null;
@@ -66,7 +67,8 @@ export async function readIncidents(db: Executor): Promise<IncidentFact[]> {
   // Plan: incidents_by_status, users_pkey and works_windows_by_incident.
   const { rows } = await db.execute<IncidentFact>(sql`
     SELECT incidents.id, title, type, severity, status = 'OPEN' AS "isOpen",
-      (EXISTS (SELECT FROM users WHERE users.id = assigned_to AND is_active)
+      (EXISTS (SELECT FROM users WHERE users.id = assigned_to AND is_active
+          AND role = ANY (${sql.param([...permissions.manageIncidents])}::text[]))
         OR EXISTS (SELECT FROM works_windows WHERE incident_id = incidents.id AND state = 'ACTIVE')) AS "hasOwner",
       sensor_id AS "sensorId", location_id AS "locationId", name AS place
     FROM incidents LEFT JOIN locations ON locations.id = location_id
