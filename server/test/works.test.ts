@@ -581,6 +581,35 @@ describe('the maintenance of sensors', () => {
   });
 });
 
+describe('works of which everything that says where they are was deleted', () => {
+  const where = { road: null, locationId: null };
+
+  it('are not approved before they are somewhere else', async () => {
+    const location = await ask<{ id: string }>('locations.create', { name: 'Bridge' }, 'ADMIN');
+    const { id } = await propose({ ...where, locationId: location.id });
+    await ask('locations.delete', { id: location.id }, 'ADMIN');
+    expect(await refuse('works.approve', { id })).toMatchObject({
+      status: 400,
+      message: expect.stringContaining('was deleted'),
+    });
+    await ask('works.update', { id, road: 'A9' }, 'FIELD');
+    expect(await ask('works.approve', { id })).toMatchObject({ state: 'APPROVED' });
+    await ask('works.cancel', { id, reason: 'x' });
+  });
+
+  it('are not approved without any of their sensors, and are changed with the rest of them', async () => {
+    const [gone, other] = [await addSensor(), await addSensor()];
+    const { id } = await propose({ ...where, kind: 'MAINTENANCE', sensorIds: [gone] });
+    await ask('sensors.delete', { id: gone }, 'ADMIN');
+    expect((await refuse('works.approve', { id })).status).toBe(400);
+    await ask('works.update', { id, sensorIds: [gone, other] }, 'FIELD');
+    expect(await ask('works.approve', { id })).toMatchObject({ state: 'APPROVED' });
+    await inState(id, 'ACTIVE');
+    expect(await statusOf(other)).toBe('MAINTENANCE');
+    await ask('works.cancel', { id, reason: 'x' });
+  });
+});
+
 describe('an alarm that nobody has an incident', () => {
   it('is not about that of works in force, and neither is what a trial says of the past', async () => {
     const rule = {

@@ -124,7 +124,7 @@ type Fields = Omit<NewWorks, 'id' | 'createdBy' | 'proposedBy'> & Pick<NewWorks,
 
 /** @throws AppError `badRequest` for works that can never be in force, or are nowhere */
 async function requireSound(tx: Transaction, works: Fields): Promise<void> {
-  const { startsAt, endsAt, timezone, recurrence = null, sensorIds = [], locationId = null } = works;
+  const { startsAt, endsAt, timezone, recurrence = null } = works;
   const now = await readDatabaseTime(tx);
   if (endsAt <= startsAt)
     throw invalidInput('endsAt', 'The works end before they start: give an end after the start');
@@ -138,10 +138,18 @@ async function requireSound(tx: Transaction, works: Fields): Promise<void> {
     );
   const hasKilometre = works.fromKilometre != null || works.toKilometre != null;
   if (hasKilometre && works.road == null) throw invalidInput('road', 'Name the road of the kilometres');
-  if (works.kind === 'MAINTENANCE' && sensorIds.length === 0)
-    throw invalidInput('sensorIds', 'Name the sensors that are maintained');
-  if (works.road == null && locationId === null && works.geometry == null && sensorIds.length === 0)
-    throw invalidInput('road', 'Say where they are: give a road, a location, a geometry or sensors');
+  const missing = await findMissingPlace(tx, works);
+  if (missing === 'sensorIds') throw invalidInput(missing, 'Name the sensors that are maintained');
+  if (missing)
+    throw invalidInput(missing, 'Say where they are: give a road, a location, a geometry or sensors');
+}
+
+/** The field without which works are nowhere, because it was not given, or what it names was deleted; null if there is none. */
+async function findMissingPlace(tx: Transaction, works: Fields): Promise<'sensorIds' | 'road' | null> {
+  const { kind, road = null, geometry = null, sensorIds = [], locationId = null } = works;
+  const hasSensors = (await findSensors(tx, sensorIds)).length > 0;
+  if (kind === 'MAINTENANCE' && !hasSensors) return 'sensorIds';
+  return road === null && locationId === null && geometry === null && !hasSensors ? 'road' : null;
 }
 
 interface References {
@@ -149,14 +157,20 @@ interface References {
   readonly sensorIds?: readonly string[] | undefined;
 }
 
-/** What is named must exist when it is entered; it may be deleted later. @returns the ids as stored @throws AppError `badRequest` */
+/**
+ * What is named must exist when it is entered; it may be deleted later.
+ * @param former the sensors before a change, which may have been deleted since
+ * @returns the ids as stored
+ * @throws AppError `badRequest`
+ */
 async function requireReferences(
   tx: Transaction,
   { locationId, sensorIds }: References,
+  former: readonly string[] = [],
 ): Promise<Pick<Partial<WorksRow>, 'locationId' | 'sensorIds'>> {
   await requirePlaces(tx, { locationId });
   const ids = [...new Set((sensorIds ?? []).map((id) => id.toLowerCase()))];
-  const known = new Set((await findSensors(tx, ids)).map(({ id }) => id));
+  const known = new Set([...former, ...(await findSensors(tx, ids)).map(({ id }) => id)]);
   const unknown = sensorIds?.findIndex((id) => !known.has(id.toLowerCase())) ?? -1;
   if (unknown >= 0)
     throw invalidInput(`sensorIds.${unknown}`, 'No sensor has this id: use the id of an existing one');
@@ -290,7 +304,7 @@ async function proposed(
   actor: Actor,
 ): Promise<Partial<NewWorks>> {
   await requireSound(tx, { ...before, ...changed });
-  const ids = await requireReferences(tx, changed);
+  const ids = await requireReferences(tx, changed, before.sensorIds);
   const none = { approvedBy: null, approvedAt: null, windowFrom: null, windowUntil: null, nextAt: null };
   return { ...changed, ...ids, ...none, proposedBy: actor.id };
 }
@@ -334,7 +348,7 @@ function requireApprover({ config }: Pick<Core, 'config'>, { id, role }: Actor, 
 /**
  * Approves works: their windows begin and end by the clock from now on. One that has started already begins at once.
  * @throws AppError `notFound`; `conflict` when they have another version or state; `forbidden` for who proposed them;
- * `badRequest` when their last window is over
+ * `badRequest` when their last window is over, or all that says where they are was deleted
  */
 export function approveWorks(
   ctx: WorksContext,
@@ -346,6 +360,11 @@ export function approveWorks(
     const state = requireState(before, 'approve');
     requireVersion(before, expectedVersion);
     requireApprover(app, actor, before.proposedBy);
+    if (await findMissingPlace(tx, before))
+      throw invalidInput(
+        'id',
+        'What says where the works are was deleted: change them before you approve them',
+      );
     const now = await readDatabaseTime(tx);
     const window = windowAfter(scheduleOf(before), now);
     if (!window) throw invalidInput('id', 'The last window of the works is over: give them a later end');
