@@ -109,7 +109,7 @@ export const alarmCondition = z.discriminatedUnion('source', [
     lacking: z
       .enum(['ACKNOWLEDGEMENT', 'OWNER'])
       .describe(
-        'ACKNOWLEDGEMENT: it is OPEN. OWNER: no active user with the permission Manage Incidents is assigned, and it is neither resolved nor that of planned works in force.',
+        'ACKNOWLEDGEMENT: it is OPEN. OWNER: no active user with the permission Manage Incidents is assigned, and it is neither resolved nor that of planned works in force, into which none was merged.',
       ),
   }),
   z.strictObject({

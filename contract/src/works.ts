@@ -84,7 +84,7 @@ const fields = {
   opensIncident: z
     .boolean()
     .describe(
-      'Whether an incident is opened, IN_PROGRESS, with each window and resolved with its end: ROADWORKS, for a CLOSURE an OBSTRUCTION, for an EVENT OTHER.',
+      'Whether an incident is opened, IN_PROGRESS, with each window, and resolved with its end unless another one was merged into it: ROADWORKS, for a CLOSURE an OBSTRUCTION, for an EVENT OTHER.',
     ),
 };
 

@@ -645,6 +645,45 @@ describe('an alarm that nobody has an incident', () => {
   });
 });
 
+describe('the incidents of works', () => {
+  it('need somebody, and stay when the works end, once another incident was merged into them', async () => {
+    const condition = { source: 'INCIDENT_UNATTENDED', lacking: 'OWNER' };
+    const rule = { name: 'Nobody has it', condition, severity: 'LOW' };
+    const { id: ruleId } = await ask<{ id: string }>('alarmRules.create', rule, 'ADMIN');
+    const id = await approve({ opensIncident: true });
+    const { incidentId } = await inState(id, 'ACTIVE');
+    const crash = { title: 'Crash into a barrier', type: 'COLLISION', severity: 'HIGH' };
+    const { id: merged } = await ask<{ id: string }>('incidents.create', crash);
+    await ask('incidents.merge', { id: merged, into: incidentId });
+    await eventually(
+      () => ask<{ alarms: { incidentId: string }[] }>('alarms.getAll', { ruleId }, 'ADMIN'),
+      ({ alarms }) => alarms.some((each) => each.incidentId === incidentId),
+    );
+    await ask('works.cancel', { id, reason: 'x' });
+    expect(await ask('incidents.getById', { id: incidentId })).toMatchObject({ status: 'IN_PROGRESS' });
+    await ask('incidents.rejectFalse', { id: incidentId, reason: 'x' });
+    await ask('alarmRules.delete', { id: ruleId }, 'ADMIN');
+  });
+
+  it('are in no figure of how long it takes to clear one', async () => {
+    const id = await approve({ opensIncident: true });
+    const { incidentId } = await inState(id, 'ACTIVE');
+    const lanes = { id: incidentId, direction: 'NB', shoulder: null };
+    await ask('incidents.setLanes', { ...lanes, lanes: ['CLOSED', 'OPEN'] });
+    await ask('incidents.setLanes', { ...lanes, lanes: ['OPEN', 'OPEN'] });
+    await ask('works.cancel', { id, reason: 'x' });
+    const { work, status } = await ask<{ work: { roadwayClearance: number }; status: string }>(
+      'incidents.getById',
+      { id: incidentId },
+    );
+    expect([work.roadwayClearance, status]).toEqual([expect.any(Number), 'RESOLVED']);
+    expect(await ask('incidents.getStats')).toMatchObject({
+      meanTimeToResolve: null,
+      performance: { overall: { roadwayClearance: { count: 0 } } },
+    });
+  });
+});
+
 describe('several processes', () => {
   it('take each turn once, also when many works begin at the same time', async () => {
     const config = { DATABASE_URL: `${gantry.app.context.config.DATABASE_URL}` };

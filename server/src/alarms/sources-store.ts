@@ -55,7 +55,7 @@ export interface IncidentFact extends Record<string, unknown> {
   /** From 1 LOW to 4 CRITICAL. */
   readonly severity: number;
   readonly isOpen: boolean;
-  /** Whether an active user who may manage incidents is assigned, or it is that of planned works in force, to which nobody has to attend. */
+  /** Whether an active user who may manage incidents is assigned, or it is only that of planned works in force, to which nobody has to attend. */
   readonly hasOwner: boolean;
   readonly sensorId: string | null;
   readonly locationId: string | null;
@@ -64,12 +64,13 @@ export interface IncidentFact extends Record<string, unknown> {
 
 /** The incidents that are not resolved, except for those that a backlog opened. */
 export async function readIncidents(db: Executor): Promise<IncidentFact[]> {
-  // Plan: incidents_by_status, users_pkey and works_windows_by_incident.
+  // Plan: incidents_by_status, users_pkey, works_windows_by_incident and incident_work_by_merged.
   const { rows } = await db.execute<IncidentFact>(sql`
     SELECT incidents.id, title, type, severity, status = 'OPEN' AS "isOpen",
       (EXISTS (SELECT FROM users WHERE users.id = assigned_to AND is_active
           AND role = ANY (${sql.param([...permissions.manageIncidents])}::text[]))
-        OR EXISTS (SELECT FROM works_windows WHERE incident_id = incidents.id AND state = 'ACTIVE')) AS "hasOwner",
+        OR EXISTS (SELECT FROM works_windows WHERE incident_id = incidents.id AND state = 'ACTIVE')
+          AND NOT EXISTS (SELECT FROM incident_work WHERE merged_into = incidents.id)) AS "hasOwner",
       sensor_id AS "sensorId", location_id AS "locationId", name AS place
     FROM incidents LEFT JOIN locations ON locations.id = location_id
     WHERE status IN ('OPEN', 'ACKNOWLEDGED', 'IN_PROGRESS') AND NOT backlog

@@ -12,6 +12,7 @@ import {
   resolveOpen,
 } from './store.ts';
 import { recordTimeline } from './timeline-store.ts';
+import { listLinked } from './work-store.ts';
 
 // Incidents that are open while planned works are in force.
 
@@ -38,7 +39,10 @@ export async function openForWorks(
   return row.id;
 }
 
-/** Resolves the incident of works that are over, unless it was resolved, closed, merged or deleted before. */
+/**
+ * Resolves the incident of works that are over, unless it was resolved, closed, merged or deleted before, or another one was merged
+ * into it, which goes on without the works.
+ */
 export async function resolveForWorks(
   app: App,
   tx: Transaction,
@@ -46,6 +50,7 @@ export async function resolveForWorks(
   incidentId: string,
 ): Promise<void> {
   const before = await lockIncidentIfAny(tx, incidentId);
+  if ((await listLinked(tx, incidentId, 'mergedInto')).length > 0) return;
   const after = before && (await resolveOpen(tx, incidentId));
   if (after) await tell(app, tx, after, 'resolve', before.status, { worksId, reason: 'worksOver' });
 }
