@@ -303,6 +303,14 @@ describe('alarms that nobody is told of', () => {
     ]);
   });
 
+  it('are those of a sensor in maintenance, but not what happens on the road', () => {
+    const maintained = new Map([['sensor a', 'works']]);
+    const all = (['SENSOR_STATUS', 'CERTIFICATE', 'HIT', 'INCIDENT_UNATTENDED'] as const).map((source) =>
+      alarm(source, { source, sensorId: 'sensor a' }),
+    );
+    expect([...suppress(all, [], nothing, maintained).keys()]).toEqual(['SENSOR_STATUS', 'CERTIFICATE']);
+  });
+
   it('are those about data of what does not work', () => {
     const known = { sensorIds: new Set(['sensor a']), locationIds: new Set(['km 12']) };
     const data = [

@@ -684,6 +684,38 @@ describe('the incidents of works', () => {
   });
 });
 
+describe('a sensor in maintenance', () => {
+  it('is no reason to tell nobody of hits and incidents', async () => {
+    const { id: sensor, apiKey } = await ask<{ id: string; apiKey: string }>(
+      'sensors.create',
+      { name: 'Gantry', deviceId: randomUUID(), type: 'CAMERA' },
+      'ADMIN',
+    );
+    const rules = [];
+    for (const condition of [{ source: 'HIT' }, { source: 'INCIDENT_UNATTENDED', lacking: 'OWNER' }]) {
+      const rule = { name: condition.source, condition, severity: 'HIGH', scope: { sensorIds: [sensor] } };
+      rules.push((await ask<{ id: string }>('alarmRules.create', rule, 'ADMIN')).id);
+    }
+    const id = await approve({ kind: 'MAINTENANCE', sensorIds: [sensor] });
+    await inState(id, 'ACTIVE');
+    await ask('watchlist.create', { pattern: 'M 4711', reason: 'Stolen' });
+    await gantry.ingest(apiKey, { eventType: 'PLATE_RECOGNITION', licensePlateNumber: 'M 4711' });
+    const fire = { title: 'Fire', type: 'OTHER', severity: 'CRITICAL', sensorId: sensor };
+    const { id: incidentId } = await ask<{ id: string }>('incidents.create', fire);
+    type Firing = { alarms: { sensorId: string | null; source: string; inhibitedBy: object | null }[] };
+    const firing = () => ask<Firing>('alarms.getAll', { state: 'FIRING', sensorId: sensor });
+    await eventually(firing, ({ alarms }) => alarms.length === 2);
+    // Alarms that fire in a round are inhibited by its end.
+    const stats = () => ask<{ evaluatedAt: string }>('alarms.getStats');
+    const { evaluatedAt: fired } = await stats();
+    await eventually(stats, ({ evaluatedAt }) => evaluatedAt > fired);
+    expect((await firing()).alarms.map(({ inhibitedBy }) => inhibitedBy)).toEqual([null, null]);
+    await ask('works.cancel', { id, reason: 'x' });
+    await ask('incidents.rejectFalse', { id: incidentId, reason: 'x' });
+    for (const ruleId of rules) await ask('alarmRules.delete', { id: ruleId }, 'ADMIN');
+  });
+});
+
 describe('several processes', () => {
   it('take each turn once, also when many works begin at the same time', async () => {
     const config = { DATABASE_URL: `${gantry.app.context.config.DATABASE_URL}` };

@@ -54,6 +54,9 @@ const OF_SENSORS: ReadonlySet<AlarmSource> = new Set([
   'SENSOR_PLAUSIBILITY',
 ]);
 
+/** What happens on the road, whatever is done to the sensor that reported it. */
+const OF_ROAD: ReadonlySet<AlarmSource> = new Set(['INCIDENT_UNATTENDED', 'HIT']);
+
 /** Why each of the alarms, all of which are firing, is not told, by its id; those that are told are not in it. */
 export function suppress(
   alarms: readonly Suppressible[],
@@ -66,7 +69,7 @@ export function suppress(
   const causeOf = (alarm: Suppressible): Omit<Suppression, 'silencedBy'> => {
     const { source, ruleId, key, sensorId, locationId } = alarm;
     const works = maintained.get(sensorId ?? (key === placeKey(`${locationId}`) ? `${locationId}` : ''));
-    if (works !== undefined) return { cause: 'MAINTENANCE', causeId: works };
+    if (works !== undefined && !OF_ROAD.has(source)) return { cause: 'MAINTENANCE', causeId: works };
     const whole = key === WHOLE_RULE ? undefined : byKey.get(`${ruleId} ${WHOLE_RULE}`);
     const place =
       OF_SENSORS.has(source) && locationId !== null ? places.get(placeKey(locationId)) : undefined;
