@@ -176,7 +176,7 @@ describe('the alarms of a rule', () => {
   it('stay open when there are too many, and are no more in number', () => {
     const stored: StoredAlarm[] = ['k0', 'k1'].map((key) => {
       const { machine } = step(null, holding(key).sample, timingOf(0), START);
-      return { id: key, key, state: 'FIRING', machine: machine as Machine };
+      return { id: key, key, state: 'FIRING', machine: machine as Machine, locationId: null };
     });
     const changes = changesOf(keys(300), stored, timingOf(0), START, false);
     expect(changes.map(({ kind }) => kind)).toEqual(['OPEN']);
@@ -184,7 +184,9 @@ describe('the alarms of a rule', () => {
 
   it('end when their key is no longer observed', () => {
     const { machine } = step(null, holding('a').sample, timingOf(0), START);
-    const stored: StoredAlarm[] = [{ id: 'x', key: 'a', state: 'FIRING', machine: machine as Machine }];
+    const stored: StoredAlarm[] = [
+      { id: 'x', key: 'a', state: 'FIRING', machine: machine as Machine, locationId: null },
+    ];
     expect(changesOf([], stored, timingOf(0), START + MINUTE, false)).toMatchObject([
       { kind: 'CHANGE', id: 'x', state: 'CLEARED', effects: ['CLEARED'] },
     ]);
@@ -200,7 +202,7 @@ describe('the alarms of a rule', () => {
           const observed = [{ key: 'a', about, sample: sampleOf(value, at) }];
           for (const change of changesOf(observed, stored, timingOf(forMinutes), at, false)) {
             if (change.kind === 'OPEN')
-              stored.push({ id: `${next++}`, key: 'a', state: change.state, machine: change.machine });
+              stored.push({ ...change, id: `${next++}`, key: 'a', locationId: null });
             else if (change.kind === 'DROP') stored = stored.filter(({ id }) => id !== change.id);
             else stored = stored.map((alarm) => (alarm.id === change.id ? { ...alarm, ...change } : alarm));
           }

@@ -254,6 +254,24 @@ describe('an alarm', () => {
     expect((await ask('alarms.getById', { id: place?.id })).inhibits).toHaveLength(3);
   });
 
+  it('is told, and shown, where its sensor is once that is moved', async () => {
+    const [from, to] = [
+      await ask('locations.create', { name: `A9 km ${sensors}` }),
+      await ask('locations.create', { name: `A8 km ${sensors}` }),
+    ];
+    for (let n = 0; n < 2; n++) await addSensor({ locationId: from.id });
+    const moved = await addSensor({ locationId: from.id });
+    await setStatus((await addSensor({ locationId: to.id })).id, 'ONLINE');
+    await addRule();
+    const ofMoved = (all: readonly AlarmJson[]) => all.find(({ sensorId }) => sensorId === moved.id);
+    await untilAlarms((all) => ofMoved(all)?.inhibitedBy !== null && all.length === 4);
+    await ask('sensors.update', { id: moved.id, locationId: to.id });
+    await rounds(3);
+    expect(ofMoved(await alarms())).toMatchObject({ locationId: to.id, inhibitedBy: null });
+    await ask('sensors.update', { id: moved.id, locationId: null });
+    await untilAlarms((all) => ofMoved(all)?.locationId === null);
+  });
+
   it('is not told while it is silenced, and is when the silence ends', async () => {
     const policy = await addPolicy();
     const sensor = await addSensor();

@@ -31,6 +31,7 @@ export interface StoredAlarm {
   readonly key: string;
   readonly state: 'PENDING' | 'FIRING' | 'CLEARED';
   readonly machine: Machine;
+  readonly locationId: string | null;
 }
 
 /** What is to be done to the alarms of a rule. */
@@ -134,8 +135,14 @@ function changeOf(
   }
   if (alarm.state === 'PENDING' && state === 'CLEARED') return { kind: 'DROP', id: alarm.id };
   const next = machine ?? ENDED;
-  if (effects.length === 0 && state === alarm.state && isSame(alarm.machine, next)) return null;
+  const isThere = !found || !mayMove(found.about) || (found.about.locationId ?? null) === alarm.locationId;
+  if (effects.length === 0 && state === alarm.state && isThere && isSame(alarm.machine, next)) return null;
   return { kind: 'CHANGE', id: alarm.id, state, machine: next, about: found?.about ?? null, effects };
+}
+
+/** Whether an alarm is where its sensor or incident is now. A hit stays where the vehicle was read. */
+export function mayMove({ alertId = null }: About): boolean {
+  return alertId === null;
 }
 
 /** Whether two states differ in nothing that must be stored: the latest value is stored with other changes only. */

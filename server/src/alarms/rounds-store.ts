@@ -6,7 +6,7 @@ import { severityOfRank } from '../events/severity.ts';
 import { locks } from '../platform/database/locks.ts';
 import { moment } from '../platform/database/moment.ts';
 import type { Executor, Transaction } from '../platform/database/transaction.ts';
-import type { AlarmChange, StoredAlarm } from './evaluate.ts';
+import { type AlarmChange, mayMove, type StoredAlarm } from './evaluate.ts';
 import type { ObservedRule } from './observe.ts';
 import type { Group, Plan, PlannedPolicy } from './plan.ts';
 import { STORM_MS } from './plan.ts';
@@ -72,7 +72,7 @@ export async function readActiveRules(db: Executor): Promise<ActiveRule[]> {
 export async function readStored(tx: Transaction, now: number): Promise<ReadonlyMap<string, StoredAlarm[]>> {
   // Plan: alarms_open, alarms_cleared.
   const { rows } = await tx.execute<StoredAlarm & { ruleId: string } & Record<string, unknown>>(sql`
-    SELECT id, rule_id AS "ruleId", key, state, machine FROM alarms
+    SELECT id, rule_id AS "ruleId", key, state, machine, location_id AS "locationId" FROM alarms
     WHERE state <> 'CLEARED' OR cleared_at > ${moment(now - FLAPPING_MS)} ORDER BY since, id`);
   const byRule = new Map<string, StoredAlarm[]>();
   for (const { ruleId, ...alarm } of rows) {
@@ -121,15 +121,18 @@ export async function writeChanges(
       ...stateOf(machine, state, now),
       text: about?.text ?? null,
       place: about?.place ?? null,
+      location_id: about?.locationId ?? null,
+      is_moved: about !== null && mayMove(about),
     }));
     await tx.execute(sql`
       UPDATE alarms SET state = given.state, since = given.since, fired_at = coalesce(alarms.fired_at, given.fired_at),
         cleared_at = given.cleared_at, cleared_because = CASE WHEN given.state = 'CLEARED' THEN 'ENDED' END,
         machine = given.machine, value = given.value, worst = given.worst, flaps = given.flaps,
-        is_flapping = given.is_flapping, text = coalesce(given.text, alarms.text), place = coalesce(given.place, alarms.place)
+        is_flapping = given.is_flapping, text = coalesce(given.text, alarms.text), place = coalesce(given.place, alarms.place),
+        location_id = CASE WHEN given.is_moved THEN given.location_id ELSE alarms.location_id END
       FROM jsonb_to_recordset(${JSON.stringify(given)}::jsonb) AS given (id uuid, state text, since timestamptz,
         fired_at timestamptz, cleared_at timestamptz, machine jsonb, value float8, worst float8, flaps int,
-        is_flapping boolean, text text, place text)
+        is_flapping boolean, text text, place text, location_id uuid, is_moved boolean)
       WHERE alarms.id = given.id`);
     ids.push(...changed.filter(({ effects }) => effects.length > 0).map(({ id }) => id));
   }
