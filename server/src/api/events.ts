@@ -209,7 +209,7 @@ export const eventsRouter = router({
   undoReview: allowed('manageIncidents')
     .meta({
       summary: 'Undo your own latest review of an event',
-      notes: `Possible for ${UNDO_MINUTES} minutes, and only while nobody has reviewed the event again. \`processed\` and \`archived\` become what they were before the review, except where somebody changed them since. The review remains in the history of the event.`,
+      notes: `Possible for ${UNDO_MINUTES} minutes, and only while nobody has reviewed the event again. \`processed\` and \`archived\` become what they were before the review, except where somebody changed them since. The review remains in the history of the event. A case that a rule has opened because of it stays: reject that.`,
     })
     .input(undoReviewInput)
     .output(recordedReview)
