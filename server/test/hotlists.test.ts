@@ -295,6 +295,30 @@ describe('who sees a hit', () => {
     }
     for (const stream of [...streams, alerts, all]) stream.close();
   });
+
+  it('is nobody by an undone acknowledgement, once the list is covert', async () => {
+    const plate = newPlate();
+    const { id: hotlistId } = await createList({ verification: 'NEVER' }, admin);
+    await list(hotlistId, plate);
+    await read(plate);
+    const { id } = await theHit(hotlistId);
+    await ok('watchlist.acknowledgeAlert', { id });
+    await ok('hotlists.update', { id: hotlistId, covert: true }, admin);
+    const alerts = await openStream(gantry.url, 'watchlist.onAlert', { token: field });
+    await untilBegun(alerts);
+    const { results } = await ok<{ results: object[] }>('watchlist.undoAcknowledgeAlertBatch', { ids: [id] });
+    expect(results).toMatchObject([{ error: { code: 'NOT_FOUND' } }]);
+    const last = newPlate();
+    await ok('watchlist.create', { pattern: last, reason: 'End' });
+    await read(last);
+    const { messages } = alerts;
+    await eventually(
+      async () => JSON.stringify(messages),
+      (text) => text.includes(last),
+    );
+    expect(JSON.stringify(messages)).not.toContain(plate);
+    alerts.close();
+  });
 });
 
 describe('the hotlists', () => {

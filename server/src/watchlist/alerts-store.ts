@@ -305,7 +305,7 @@ export async function setAcknowledged(
 
 /**
  * Reopens an alert that the user acknowledged at most `minutes` minutes ago.
- * @returns null if the user did not acknowledge it, or did so earlier
+ * @returns null if the user did not acknowledge it, or did so earlier, or its list has become covert since
  */
 export async function setOpen(
   db: Executor,
@@ -318,7 +318,7 @@ export async function setOpen(
   const rows = await db
     .update(watchlistAlerts)
     .set({ acknowledgedAt: null, acknowledgedBy: null, note: null })
-    .where(and(eq(watchlistAlerts.id, id), eq(watchlistAlerts.acknowledgedBy, userId), isRecent))
+    .where(and(eq(watchlistAlerts.id, id), isPublic, eq(watchlistAlerts.acknowledgedBy, userId), isRecent))
     .returning();
   const [alert] = await toAlerts(db, rows);
   return alert ?? null;
