@@ -459,6 +459,36 @@ describe('the sources of alarms', () => {
     expect(await ask('alarmRules.tryRule', { rule, hours: 1 })).toMatchObject({ total: 1 });
   });
 
+  it('say nothing of a hit any more once its list is covert', async () => {
+    const policy = await addPolicy({ groupWaitSeconds: 0 });
+    const list = await ask('hotlists.create', { name: `Open ${sensors}`, verification: 'ALWAYS' });
+    await ask('hotlists.addEntry', { hotlistId: list.id, plate: 'B CV 77', reason: 'Stolen' });
+    const { apiKey } = await addSensor();
+    await addRule({ condition: { source: 'HIT' }, policyId: policy.id });
+    await gantry.ingest(apiKey, { eventType: 'PLATE_RECOGNITION', licensePlateNumber: 'B CV 77' });
+    await eventually(
+      () => gantry.count('watchlist_alerts'),
+      (n) => Number(n) === 1,
+    );
+    await gantry.pool.query(`UPDATE watchlist_alerts SET state = 'CONFIRMED', released_at = $1`, [
+      new Date(time.now()),
+    ]);
+    await eventually(
+      async () => announced.length,
+      (n) => n > 0,
+    );
+    expect(announced[0]?.alarms).toMatchObject([{ plate: 'B CV 77', isReleased: true }]);
+    await ask('hotlists.update', { id: list.id, covert: true });
+    const [alarm] = await untilAlarms(([one]) => one?.state === 'CLEARED');
+    expect(alarm).toMatchObject({ licensePlateNumber: null, alertId: null, sensorId: null });
+    time.advance(15_000);
+    await eventually(
+      async () => announced.filter(({ kind }) => kind === 'CLEARED'),
+      (found) => found.length > 0,
+    );
+    for (const each of announced.slice(1)) expect(each.alarms).toMatchObject([{ isReleased: false }]);
+  });
+
   it('tell hotlists that need care, and do not name covert ones', async () => {
     const names = ['Stale', 'Secret', 'Fresh'].map((name) => `${name} ${sensors}`);
     for (const [n, name] of names.entries()) {

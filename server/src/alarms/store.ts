@@ -15,13 +15,18 @@ import { FLAPPING_MS } from './step.ts';
 
 // Alarms as users see them.
 
+/** Whether an alarm is that of a hit whose list has become covert since. */
+const IS_COVERT = `(alert_id IS NOT NULL AND EXISTS (
+    SELECT FROM watchlist_alerts AS hit JOIN hotlists ON hotlists.id = hit.hotlist_id
+    WHERE hit.id = alert_id AND hotlists.covert))`;
+
 const COLUMNS =
   sql.raw(`alarms.id, rule_id AS "ruleId", rule_name AS "ruleName", alarms.source, alarms.severity, state, text, place,
   sensor_id AS "sensorId", location_id AS "locationId", incident_id AS "incidentId", alert_id AS "alertId",
   plate AS "licensePlateNumber", value, worst, since, fired_at AS "firedAt", cleared_at AS "clearedAt",
   cleared_because AS "clearedBecause", flaps, is_flapping AS "isFlapping", acknowledged_at AS "acknowledgedAt",
   acknowledged_by AS "acknowledgedBy", note, silenced_by AS "silencedBy", inhibited_by AS "inhibitedBy",
-  inhibiting_id AS "inhibitingId"`);
+  inhibiting_id AS "inhibitingId", ${IS_COVERT} AS "isCovert"`);
 
 type Cause = NonNullable<Alarm['inhibitedBy']>['cause'];
 
@@ -30,7 +35,11 @@ interface Row extends Record<string, unknown> {
   readonly acknowledgedBy: string | null;
   readonly inhibitedBy: Cause | null;
   readonly inhibitingId: string | null;
+  readonly isCovert: boolean;
 }
+
+/** What is not said of the hit of a covert list. */
+const WITHHELD = { place: null, sensorId: null, locationId: null, alertId: null, licensePlateNumber: null };
 
 const TIMES = ['since', 'firedAt', 'clearedAt', 'acknowledgedAt'] as const;
 
@@ -39,10 +48,11 @@ async function toAlarms(db: Executor, rows: readonly Row[]): Promise<Alarm[]> {
     db,
     rows.map(({ acknowledgedBy }) => acknowledgedBy),
   );
-  return rows.map(({ inhibitedBy: cause, inhibitingId: causeId, ...row }) => {
+  return rows.map(({ inhibitedBy: cause, inhibitingId: causeId, isCovert, ...row }) => {
     const times = TIMES.map((name) => [name, row[name] === null ? null : new Date(row[name] as string)]);
     const shown = {
       ...row,
+      ...(isCovert && WITHHELD),
       ...Object.fromEntries(times),
       severity: severityOfRank(row.severity),
       acknowledgedBy: nameOf(row.acknowledgedBy),
@@ -256,17 +266,20 @@ export async function findAnnounced(
     place: string | null;
     plate: string | null;
     runbook: string | null;
+    isCovert: boolean;
   }>(sql`
-    SELECT alarms.id, rule_name AS "ruleName", text, alarms.severity AS rank, state, since, value, place, plate, runbook
+    SELECT alarms.id, rule_name AS "ruleName", text, alarms.severity AS rank, state, since, value, place, plate, runbook,
+      ${sql.raw(IS_COVERT)} AS "isCovert"
     FROM alarms LEFT JOIN alarm_rules AS rule ON rule.id = rule_id WHERE alarms.id = ANY (${sql.param([...ids])}::uuid[])`);
   const byId = new Map(rows.map((row) => [row.id, row]));
   return ids.flatMap((id) => {
-    const row = byId.get(id);
-    if (!row) return [];
+    const found = byId.get(id);
+    if (!found) return [];
+    const { isCovert, ...row } = found;
     const value = row.value === null ? null : String(Math.round(row.value * 100) / 100);
     const severity = severityOfRank(row.rank) ?? 'LOW';
-    // Of hits, only those that are released become alarms.
-    return [{ ...row, since: new Date(row.since), value, severity, isReleased: true }];
+    // Of hits, only those that are released become alarms; their list may have become covert since.
+    return [{ ...row, since: new Date(row.since), value, severity, isReleased: !isCovert }];
   });
 }
 
