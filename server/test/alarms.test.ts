@@ -558,8 +558,8 @@ describe('the sources of alarms', () => {
   it('tell what is wrong with the installation', async () => {
     const backup = await firing({ source: 'SYSTEM', part: 'BACKUP', threshold: 0.000001 });
     expect(backup).toMatchObject([{ text: 'The last backup is too old' }]);
-    const disk = await firing({ source: 'SYSTEM', part: 'DISK', threshold: 99 });
-    expect(disk[0]?.value).toBeLessThan(99);
+    const disk = await firing({ source: 'SYSTEM', part: 'DISK', threshold: 99.99 });
+    expect(disk[0]?.value).toBeLessThan(99.99);
   });
 
   it('tell messages of devices that were missed', async () => {
