@@ -1,6 +1,12 @@
 /** Maximum number of parts of a body; devices send up to a dozen. */
 const MAX_PARTS = 100;
 
+/**
+ * The declared boundary. RFC 2046 allows 70 characters. A very long one is not searched for: a body may be such that each of
+ * its bytes is compared with all of them, which takes half a minute for 10 MB.
+ */
+const BOUNDARY = /;\s*boundary\s*=\s*(?:"([^"]{1,200})"|([^\s;"]{1,200})(?![^\s;"]))/i;
+
 /** One part of a multipart body with its bytes. */
 export interface RawPart {
   readonly name: string | null;
@@ -28,7 +34,7 @@ export interface SplitMultipart {
  * @throws UnreadableMultipart without a boundary, without a delimiter, or with more than 100 parts
  */
 export function splitMultipart(contentType: string, given: Buffer): SplitMultipart {
-  const declared = /;\s*boundary\s*=\s*(?:"([^"]+)"|([^\s;"]+))/i.exec(contentType);
+  const declared = BOUNDARY.exec(contentType);
   const delimiter = boundaryOf(declared?.[1] ?? declared?.[2], given);
   if (delimiter === undefined) throw new UnreadableMultipart('The Content-Type multipart has no boundary');
   const mark = `--${delimiter}`;

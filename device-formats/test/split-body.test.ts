@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest';
+import { processorMs } from '../../server/test/processor-time.ts';
 import { jpeg, png } from '../../server/test/sample-images.ts';
 import { imageUrl } from '../src/image.ts';
 import { readParts } from '../src/read-parts.ts';
@@ -173,6 +174,20 @@ describe('the body of a device', () => {
       }
     }
   });
+
+  it('is not searched for a boundary of thousands of characters', async () => {
+    const hyphens = '-'.repeat(4_000);
+    for (const boundary of [`${hyphens}x${hyphens}`, `xy${hyphens}`]) {
+      const body = Buffer.alloc(5_000_000, '-');
+      for (const type of [boundary, `"${boundary}"`]) {
+        const time = await processorMs(() => splitBody(`multipart/form-data; boundary=${type}`, body));
+        expect(time).toBeLessThan(2_000);
+      }
+    }
+    const parts = multipart('a'.repeat(150), [['Content-Type: text/plain', 'x']]);
+    const { flaws } = splitBody(`multipart/mixed; boundary=${'a'.repeat(150)}`, parts);
+    expect(flaws).toEqual([]);
+  }, 60_000);
 
   it('has a limited number of images', async () => {
     // The smallest data that begins and ends like a JPEG.
