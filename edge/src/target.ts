@@ -41,6 +41,9 @@ export type Target = (messages: readonly Kept[], signal: AbortSignal) => Promise
 
 const TIMEOUT_MS = 60_000;
 
+/** Maximum size of an answer. The largest one says of 500 events why they were refused. */
+const MAX_ANSWER_BYTES = 4 * 1024 * 1024;
+
 /** The error codes of single events that the service may accept later. */
 const TEMPORARY = new Set(['SERVICE_UNAVAILABLE', 'TOO_MANY_REQUESTS', 'TIMEOUT', 'INTERNAL_SERVER_ERROR']);
 
@@ -89,7 +92,7 @@ export function createEventTarget(url: string, apiKey: string): Target {
     const results: unknown = (answer as { result?: { data?: { json?: { results?: unknown } } } })?.result
       ?.data?.json?.results;
     if (!Array.isArray(results) || results.length !== messages.length) {
-      throw new NotDelivered(`${address.origin} does not answer as Gantry does: check the address`);
+      throw notGantry(address);
     }
     const refused: Refused[] = [];
     for (const [index, result] of results.entries()) {
@@ -115,7 +118,9 @@ export const EDGE_BATCH = 'application/vnd.gantry.edge+json';
 export function createConnectionTarget(url: string): Target {
   const address = new URL(url);
   return async (messages, signal) => {
-    await post(address, EDGE_BATCH, JSON.stringify(messages), signal);
+    const answer = await post(address, EDGE_BATCH, JSON.stringify(messages), signal);
+    // Another server may answer anything with 200, such as the page of a modem for logging in.
+    if ((answer as { stored?: unknown } | null)?.stored !== messages.length) throw notGantry(address);
     return [];
   };
 }
@@ -131,7 +136,7 @@ async function post(address: URL, contentType: string, body: string, signal: Abo
       body,
       signal: limit,
     });
-    text = await response.text();
+    text = await textOf(response);
   } catch (cause) {
     throw new NotDelivered(`${address.origin} cannot be reached`, { cause });
   }
@@ -142,6 +147,22 @@ async function post(address: URL, contentType: string, body: string, signal: Abo
     isRefusal: isRefusal(response.status, text),
     status: response.status,
   });
+}
+
+/** The text of an answer. @throws Error when it is longer than any of Gantry, and may have no end */
+async function textOf({ body }: Response): Promise<string> {
+  const chunks: Uint8Array[] = [];
+  let bytes = 0;
+  for await (const chunk of body ?? []) {
+    bytes += chunk.length;
+    if (bytes > MAX_ANSWER_BYTES) throw new Error(`the answer has more than ${MAX_ANSWER_BYTES} bytes`);
+    chunks.push(chunk);
+  }
+  return Buffer.concat(chunks).toString();
+}
+
+function notGantry({ origin }: URL): NotDelivered {
+  return new NotDelivered(`${origin} does not answer as Gantry does: check the address`);
 }
 
 /** Whether a request was refused because of its content: it is too large, or its JSON is not accepted. */

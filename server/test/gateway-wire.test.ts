@@ -297,6 +297,7 @@ describe('a message without a time and an id of its maker', () => {
       body: JSON.stringify(batch),
     });
     expect(sent.status).toBe(200);
+    expect(sent.body).toEqual({ stored: 2 });
     const own = await connect(gantry, 'gantry');
     for (let n = 0; n < 2; n++) await frame(pathOf(own.url), '{"eventType":"VEHICLE_DETECTION"}');
     for (const { id } of [radar, own]) {

@@ -2,7 +2,7 @@ import { type ChildProcess, execFileSync, spawn, spawnSync } from 'node:child_pr
 import { once } from 'node:events';
 import { createWriteStream } from 'node:fs';
 import { appendFile, mkdir, mkdtemp, readdir, readFile, rm, stat, writeFile } from 'node:fs/promises';
-import { createServer, type IncomingMessage, type Server } from 'node:http';
+import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -527,6 +527,46 @@ describe('the edge buffer, without a link', () => {
       event: { metadata: { n: 2 } },
       reason: expect.stringContaining('answered 413'),
     });
+  });
+
+  it('keeps a line for a connection until an answer is that of Gantry', async () => {
+    const page = '<html>Log in to the modem</html>';
+    const answers = [
+      (response: ServerResponse) => response.end(page),
+      (response: ServerResponse) => response.writeHead(302, { location: '/login' }).end(),
+      (response: ServerResponse) => response.end('{"stored": 2}'),
+      (response: ServerResponse) => {
+        const send = (): void => {
+          while (!response.destroyed && response.write(Buffer.alloc(1_000_000, ' ')));
+        };
+        response.on('drain', send);
+        send();
+      },
+      (response: ServerResponse) => response.end('{"stored": 1}'),
+    ];
+    let given = 0;
+    const server = createServer(async (request, response) => {
+      await textOf(request);
+      if (request.method === 'GET') response.end(page);
+      else answers[Math.min(given++, answers.length - 1)]?.(response);
+    });
+    servers.push(server);
+    await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+    const { port } = server.address() as AddressInfo;
+    const connection = `http://127.0.0.1:${port}/gateway/ops243/token`;
+    const folder = newFolder();
+    const { child, log } = startEdge(['--connection', connection, '--listen', '0', '--spool', folder]);
+    child.stdin.write('{"speed": 1}\n');
+    await eventually(
+      async () => given,
+      (times) => times === answers.length,
+      60_000,
+    );
+    expect(log()).toContain('does not answer as Gantry does');
+    await eventually(
+      async () => log(),
+      (text) => text.includes('can be reached again'),
+    );
   });
 
   it('answers 503 when the spool is full, and 400 for what is not JSON', async () => {

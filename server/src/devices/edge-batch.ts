@@ -28,7 +28,7 @@ function timeOfMessage(at: number, now: number): number {
  * has the same id, and is stored once.
  * @param now Unix milliseconds; messages of a buffer whose clock is ahead count as received at this time
  * @param take deducts the messages after the first one from the allowance of the connection
- * @returns false when the body is not such a batch
+ * @returns the number of its messages, which the buffer expects in the answer; null when the body is not such a batch
  * @throws AppError `badRequest` for a batch that is invalid
  * @throws AppError `unavailable` when they cannot be stored now; `tooManyRequests` when there are too many
  */
@@ -36,8 +36,8 @@ export async function receiveEdgeBatch(
   receiver: Pick<Receiver, 'store'>,
   incoming: Incoming,
   { now, take }: { readonly now: number; readonly take: (messages: number) => void },
-): Promise<boolean> {
-  if (!EDGE_BATCH.test(incoming.contentType ?? '')) return false;
+): Promise<number | null> {
+  if (!EDGE_BATCH.test(incoming.contentType ?? '')) return null;
   const messages = batch.safeParse(parse(incoming.body));
   if (!messages.success) {
     const [issue] = messages.error.issues;
@@ -59,7 +59,7 @@ export async function receiveEdgeBatch(
       });
     }),
   );
-  return true;
+  return messages.data.length;
 }
 
 function parse(body: Buffer): unknown {

@@ -5,7 +5,7 @@ import { excessOfBody } from '@gantry/device-formats/limits';
 import pLimit from 'p-limit';
 import { AppError } from '../platform/error.ts';
 import { WireError } from '../rpc/errors.ts';
-import { Exchange, type FrontEnd, type RequestHandler } from '../rpc/exchange.ts';
+import { Exchange, type FrontEnd, JSON_TYPE, type RequestHandler } from '../rpc/exchange.ts';
 import type { GatewayApp } from './context.ts';
 import type { DigestNonces } from './digest.ts';
 import { receiveEdgeBatch } from './edge-batch.ts';
@@ -226,11 +226,15 @@ class DeviceRequests {
       headers: format.readsHeaders ? headersForMappings(request.headers) : undefined,
       body: isQuery ? Buffer.from(target.query) : body,
     };
-    const isEdgeBatch = await receiveEdgeBatch(receiver, incoming, {
+    const stored = await receiveEdgeBatch(receiver, incoming, {
       now: app.clock.now(),
       take: (more) => limits.take(connection, more),
     });
-    const refusal = isEdgeBatch ? null : await receiver.receive(incoming);
+    if (stored !== null) {
+      this.#send(exchange, 200, { contentType: JSON_TYPE, body: JSON.stringify({ stored }) });
+      return;
+    }
+    const refusal = await receiver.receive(incoming);
     if (refusal !== null) throw new Refusal(400, `The message was stored, but cannot be read: ${refusal}`);
     const { status = 200, ...rest } = format.answer?.(target.path) ?? {};
     this.#send(exchange, status, rest);
