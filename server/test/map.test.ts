@@ -9,12 +9,21 @@ import { PMTiles, type Source } from 'pmtiles';
 import { afterAll, describe, expect, it } from 'vitest';
 import { joinLines } from '../src/map/join-lines.ts';
 import { makeRoads } from '../src/map/make-roads.ts';
+import { makeRoadsInProcess } from '../src/map/process.ts';
 import { projectionOfCrs, projectionOfText } from '../src/map/projection.ts';
 import { roadFactsOf } from '../src/map/road-class.ts';
 import { Roads } from '../src/map/road-file.ts';
 import { JsonSplitter } from '../src/map/split-json.ts';
 import { eventually, sharedGantry } from './harness.ts';
-import { featureOf, geoJsonOf, geoPackageOf, ROADS, shapefileOf, zipOf } from './road-files.ts';
+import {
+  endlessGeoPackage,
+  featureOf,
+  geoJsonOf,
+  geoPackageOf,
+  ROADS,
+  shapefileOf,
+  zipOf,
+} from './road-files.ts';
 
 const scratch = await mkdtemp(join(tmpdir(), 'gantry-map-'));
 afterAll(() => rm(scratch, { recursive: true, force: true }));
@@ -378,6 +387,16 @@ describe('the report of a file', () => {
     expect(await refusalOf(content as Buffer)).toMatch(message);
   });
 });
+
+it('the process that reads a view without an end ends, and says why', async () => {
+  const path = join(scratch, 'endless.gpkg');
+  await writeFile(path, await endlessGeoPackage());
+  const origin = { id: 'x', fileName: null, attribution: null, at: new Date(0).toISOString() };
+  const options = { onProgress: () => undefined, signal: new AbortController().signal, cpuMs: 3_000 };
+  await expect(
+    makeRoadsInProcess({ path, target: join(scratch, 'endless.pmtiles'), origin }, options),
+  ).rejects.toThrow(/took more than 0.05 minutes.*view/);
+}, 60_000);
 
 describe('the division of JSON', () => {
   it('gives the same features wherever the pieces end', () => {

@@ -132,3 +132,18 @@ export const geoPackageOf = async (roads: readonly TestRoad[], system = 4326): P
   database.close();
   return file;
 };
+
+/** A GeoPackage whose layer is a view without an end. */
+export const endlessGeoPackage = async (): Promise<Buffer> => {
+  const { default: initSqlJs } = await import('sql.js');
+  const sqlite = await initSqlJs();
+  const database = new sqlite.Database(await geoPackageOf([]));
+  database.run(`
+    DROP TABLE roads;
+    CREATE VIEW roads AS WITH RECURSIVE all_numbers (n) AS (SELECT 1 UNION ALL SELECT n + 1 FROM all_numbers)
+      SELECT n AS fid, NULL AS geom FROM all_numbers;
+  `);
+  const file = Buffer.from(database.export());
+  database.close();
+  return file;
+};

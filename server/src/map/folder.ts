@@ -6,6 +6,7 @@ import type { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import { promisify } from 'node:util';
 import { gunzip } from 'node:zlib';
+import { DAY_MS } from '@gantry/contract/durations';
 import type { CurrentRoads, StagedRoads } from '@gantry/contract/map';
 import { MAX_ROADS_FILE_BYTES } from '@gantry/contract/map-values';
 import { hasErrno, ignoreErrno } from '@gantry/embedded-postgres/errno';
@@ -59,9 +60,15 @@ export class RoadsFolder {
     return join(this.#folder, `${id}.pmtiles`);
   }
 
-  /** Makes the folder. */
+  /** Makes the folder, and removes what commands left in it that were ended. */
   async prepare(): Promise<void> {
     await mkdir(this.#folder, { recursive: true, mode: 0o755 });
+    const names = await readdir(this.#folder);
+    for (const name of names.filter((each) => each.startsWith(BY_COMMAND))) {
+      const path = join(this.#folder, name);
+      const left = await ignoreErrno(stat(path), 'ENOENT');
+      if (left && machineTime() - left.mtimeMs > DAY_MS) await rm(path, { recursive: true, force: true });
+    }
   }
 
   /**

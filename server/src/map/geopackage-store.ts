@@ -6,6 +6,9 @@ import { type FeatureReceiver, type OnProgress, type ReadFile, RoadsRefused } fr
 /** A GeoPackage is read in memory as a whole, so it may not be larger. */
 const MAX_BYTES = 250_000_000;
 
+/** Memory of SQLite besides the file, in bytes: a view may compute values of a gigabyte. */
+const HEAP_BYTES = 268_435_456;
+
 interface Layer {
   readonly table: string;
   readonly column: string;
@@ -30,6 +33,7 @@ export async function readGeoPackage(
   const sqlite = await initSqlJs();
   const database = new sqlite.Database(await readFile(path));
   try {
+    database.run(`PRAGMA hard_heap_limit = ${HEAP_BYTES}`);
     const layers = layersOf(database);
     const projections = new Set(layers.map(({ code, system }) => projectionOfCode(code, system)));
     const total = layers.reduce(

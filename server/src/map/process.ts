@@ -1,17 +1,26 @@
 import { fork } from 'node:child_process';
+import { MINUTE_MS } from '@gantry/contract/durations';
 import type { RoadsReport } from '@gantry/contract/map';
 import { mapProgram } from '../platform/installation.ts';
 import type { RoadsOrigin } from './make-roads.ts';
-import { RoadsRefused } from './road-file.ts';
+import { type OnProgress, RoadsRefused } from './road-file.ts';
 
 /** Size of the JavaScript heap of the process, in megabytes. The points of roads are outside of it. */
 const HEAP_MB = 512;
+
+/** The default for the processor time of the process, in milliseconds. A file of 200 MB takes some 40 s. */
+const CPU_MS = 30 * MINUTE_MS;
+
+/** The signal with which the process ends itself when it has taken more. */
+export const OUT_OF_TIME = 'SIGXCPU';
 
 /** The message that starts the process. */
 export interface RoadsJob {
   readonly path: string;
   readonly target: string;
   readonly origin: RoadsOrigin;
+  /** Maximum processor time, in milliseconds. */
+  readonly cpuMs: number;
 }
 
 /** A message from that process. A refusal is a sentence for users. */
@@ -21,13 +30,22 @@ export type RoadsMessage =
   | { readonly refusal: string }
   | { readonly failure: string };
 
+interface ProcessOptions {
+  readonly onProgress: OnProgress;
+  /** Ends the process. */
+  readonly signal: AbortSignal;
+  /** Maximum processor time, in milliseconds. */
+  readonly cpuMs?: number;
+}
+
 /**
- * Makes the tiles of roads in a process of its own, so that nothing waits for it and its memory is bounded.
+ * Makes the tiles of roads in a process of its own, so that nothing waits for it, it can be ended, and its memory and time are
+ * bounded.
  * @throws RoadsRefused, or an Error when the signal ended the process
  */
 export function makeRoadsInProcess(
-  job: RoadsJob,
-  { onProgress, signal }: { readonly onProgress: (share: number) => void; readonly signal: AbortSignal },
+  job: Omit<RoadsJob, 'cpuMs'>,
+  { onProgress, signal, cpuMs = CPU_MS }: ProcessOptions,
 ): Promise<RoadsReport> {
   return new Promise((resolve, reject) => {
     if (signal.aborted) return reject(new Error('stopped'));
@@ -50,11 +68,13 @@ export function makeRoadsInProcess(
         signal.aborted
           ? new Error('stopped')
           : new RoadsRefused(
-              `The process that read the file ended early (${name ?? code}), perhaps for lack of memory: leave out minor roads, or choose a smaller area`,
+              name === OUT_OF_TIME
+                ? `Reading the file took more than ${cpuMs / MINUTE_MS} minutes: leave out minor roads, or choose a smaller area; store a view of a GeoPackage as a table`
+                : `The process that read the file ended early (${name ?? code}), perhaps for lack of memory: leave out minor roads, or choose a smaller area`,
             ),
       );
     });
-    child.send(job, (error) => {
+    child.send({ ...job, cpuMs } satisfies RoadsJob, (error) => {
       if (error) reject(error);
     });
   });

@@ -1,10 +1,14 @@
+import { spawn, spawnSync } from 'node:child_process';
+import { once } from 'node:events';
 import { mkdtemp, readdir, rm, utimes, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
 import type { MapState } from '@gantry/contract/map';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { GANTRY } from '../build-programs.ts';
 import { ADMIN, createTestDatabase, eventually } from '../harness.ts';
-import { featureOf, geoJsonOf, ROADS, shapefileOf } from '../road-files.ts';
+import { endlessGeoPackage, featureOf, geoJsonOf, ROADS, shapefileOf } from '../road-files.ts';
 import { runGantry } from './gantry-command.ts';
 import { type ServiceProcess, spawnService, untilItServes } from './service-process.ts';
 
@@ -134,3 +138,53 @@ it('a file that one process received is applied by another, and lost with a proc
   expect(after.current?.attribution).toBe('Sent');
   expect((await send(other, geoJsonOf(ROADS.map(featureOf)))).status).toBe(201);
 });
+
+it('no process reads on after the service or the command was ended', async () => {
+  const children = (pid: number | undefined): number[] => {
+    const { stdout } = spawnSync('ps', ['-o', 'pid=', '--ppid', String(pid)], { encoding: 'utf8' });
+    return stdout.trim().split(/\s+/).filter(Boolean).map(Number);
+  };
+  const isRunning = (pid: number): boolean => spawnSync('kill', ['-0', String(pid)]).status === 0;
+  const endless = await endlessGeoPackage();
+  const [, other] = services as [ServiceProcess, ServiceProcess];
+  const { token } = await other.ok('auth.login', ADMIN);
+  const { staged } = (await other.ok('map.get', undefined, { token })) as MapState;
+  if (staged) await other.ok('map.discardFile', { id: staged.id }, { token });
+  const before = children(other.process.pid);
+  const { status } = await other.fetch('/map/file', {
+    method: 'PUT',
+    headers: { authorization: `Bearer ${token}` },
+    body: endless,
+  });
+  expect(status).toBe(201);
+  const [reader = 0] = await eventually(
+    async () => children(other.process.pid).filter((pid) => !before.includes(pid)),
+    (found) => found.length > 0,
+  );
+  await sleep(3_000);
+  other.process.kill('SIGKILL');
+  await other.ended;
+  await eventually(
+    async () => isRunning(reader),
+    (runs) => !runs,
+  );
+  services[1] = await start();
+
+  const path = await file('endless.gpkg', endless);
+  const { PATH, HOME } = process.env;
+  const command = spawn(process.execPath, [GANTRY, 'map', 'import', path], {
+    cwd: folder,
+    env: { PATH, HOME, ...settings },
+  });
+  const [child = 0] = await eventually(
+    async () => children(command.pid),
+    (found) => found.length > 0,
+  );
+  await sleep(3_000);
+  command.kill('SIGINT');
+  expect(await once(command, 'exit')).toEqual([130, null]);
+  await eventually(
+    async () => isRunning(child),
+    (runs) => !runs,
+  );
+}, 120_000);

@@ -1,10 +1,10 @@
 import { randomUUID } from 'node:crypto';
-import { rm } from 'node:fs/promises';
+import { rm, stat } from 'node:fs/promises';
 import { basename, resolve } from 'node:path';
 import { createInterface } from 'node:readline/promises';
 import type { CurrentRoads, RoadsReport } from '@gantry/contract/map';
 import { MAX_ATTRIBUTION, type RoadsLeftOutReason } from '@gantry/contract/map-values';
-import { hasErrno } from '@gantry/embedded-postgres/errno';
+import { ignoreErrno } from '@gantry/embedded-postgres/errno';
 import type { Command } from 'commander';
 import { CommandFailed, inMegabytes, print, printJson, reporting, WrongUsage } from './output.ts';
 
@@ -18,22 +18,24 @@ async function importRoads(given: string, { attribution, yes, json }: ImportOpti
   const { loadConfig } = await import('../../platform/load-config.ts');
   const { machineTime } = await import('../../platform/machine-time.ts');
   const { BY_COMMAND, RoadsFolder } = await import('../../map/folder.ts');
-  const { makeRoads } = await import('../../map/make-roads.ts');
+  const { makeRoadsInProcess } = await import('../../map/process.ts');
   if (attribution !== undefined && attribution.length > MAX_ATTRIBUTION)
     throw new WrongUsage(`The attribution may have at most ${MAX_ATTRIBUTION} characters`);
   const path = resolve(given);
+  const file = await ignoreErrno(stat(path), 'ENOENT', 'ENOTDIR');
+  if (!file) throw new WrongUsage(`There is no file ${given}`);
+  if (file.isDirectory()) throw new WrongUsage(`${given} is a folder: name a file`);
   const folder = new RoadsFolder(loadConfig().DATA_DIR);
   await folder.prepare();
   const id = `${BY_COMMAND}${randomUUID()}`;
   const at = new Date(machineTime()).toISOString();
   const origin = { id, fileName: basename(path), attribution: attribution?.trim() || null, at };
-  const progress = json ? () => undefined : showProgress();
+  const onProgress = json ? () => undefined : showProgress();
   try {
-    const report = await makeRoads(path, folder.tilesOf(id), origin, progress).catch((error: unknown) => {
-      if (hasErrno(error, 'ENOENT')) throw new WrongUsage(`There is no file ${given}`);
-      if (hasErrno(error, 'EISDIR')) throw new WrongUsage(`${given} is a folder: name a file`);
-      throw error;
-    });
+    // A signal ends this command, and with it the process; this one is for the service.
+    const { signal } = new AbortController();
+    const job = { path, target: folder.tilesOf(id), origin };
+    const report = await makeRoadsInProcess(job, { onProgress, signal });
     if (!json) tell(report);
     const isApplied = yes || (!json && (await asks('Put these roads on the map? [y/N] ')));
     if (isApplied && !(await folder.apply(id)))
