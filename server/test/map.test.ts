@@ -25,6 +25,12 @@ import {
   zipOf,
 } from './road-files.ts';
 
+/** The parts of a shapefile, one of which is changed. */
+const changedShapefile = (name: 'roads.shp' | 'roads.dbf', change: (part: Buffer) => Buffer): Buffer => {
+  const parts = shapefileOf(ROADS);
+  return zipOf({ ...parts, [name]: change(Buffer.from(parts[name])) });
+};
+
 const scratch = await mkdtemp(join(tmpdir(), 'gantry-map-'));
 afterAll(() => rm(scratch, { recursive: true, force: true }));
 
@@ -377,6 +383,20 @@ describe('the report of a file', () => {
       'a damaged shapefile',
       zipOf({ ...shapefileOf(ROADS), 'roads.shp': Buffer.alloc(100, 1) }),
       /shapefile is damaged|None of/,
+    ],
+    [
+      'a shapefile with a record of a wrong length',
+      changedShapefile('roads.shp', (shp) => {
+        // The second record, after the header and the first one with three points.
+        shp.writeInt32BE(-1, 100 + 8 + 48 + 3 * 16 + 4);
+        return shp;
+      }),
+      /damaged: 1 lines were found for 2 records/,
+    ],
+    [
+      'a shapefile whose .dbf was cut',
+      changedShapefile('roads.dbf', (dbf) => dbf.subarray(0, -30)),
+      /the \.dbf is not complete/,
     ],
     [
       'a damaged GeoPackage',

@@ -1,11 +1,11 @@
-import { readFile } from 'node:fs/promises';
+import { readFile, stat } from 'node:fs/promises';
 import { open } from 'shapefile';
 import { projectionOfText } from './projection.ts';
 import { type FeatureReceiver, type OnProgress, type ReadFile, RoadsRefused } from './road-file.ts';
 import { startOf, type UnpackedFiles } from './unpack.ts';
 
-/** The place of the number of records in a .dbf file. */
-const RECORDS_AT = 4;
+/** The places of the number of records, of the length of the header and of that of a record in a .dbf file. */
+const [RECORDS_AT, HEADER_AT, LENGTH_AT] = [4, 8, 10];
 
 /**
  * Reads a shapefile, record by record.
@@ -27,7 +27,9 @@ export async function readShapefile(
   const projection = projectionOfText((await readFile(prj, 'utf8')).slice(0, 10_000));
   const encoding = encodingOf(cpg === undefined ? '' : (await readFile(cpg, 'latin1')).slice(0, 60));
   const header = await startOf(dbf);
-  const records = header.length >= RECORDS_AT + 4 ? header.readUInt32LE(RECORDS_AT) : 0;
+  const isTable = header.length >= LENGTH_AT + 2;
+  const records = isTable ? header.readUInt32LE(RECORDS_AT) : 0;
+  const bytes = isTable ? header.readUInt16LE(HEADER_AT) + records * header.readUInt16LE(LENGTH_AT) : 1;
   let done = 0;
   try {
     const source = await open(shp, dbf, { encoding });
@@ -41,6 +43,11 @@ export async function readShapefile(
       `The shapefile is damaged at record ${done + 1} (${(error as Error).message.slice(0, 120)}): export it again`,
     );
   }
+  // The reader skips damaged records, and what is missing at the end of a table is empty.
+  if (done !== records || (await stat(dbf)).size < bytes)
+    throw new RoadsRefused(
+      `The shapefile is damaged: ${done} lines were found for ${records} records of the .dbf, or the .dbf is not complete. Export it again`,
+    );
   return { format: 'SHAPEFILE', projection };
 }
 
