@@ -399,6 +399,21 @@ describe('the report of a file', () => {
       /the \.dbf is not complete/,
     ],
     [
+      'objects in place of texts',
+      geoJsonOf([], { crs: { properties: { name: { toString: null } } } }),
+      /projection \{"toString":null\}/,
+    ],
+    [
+      'an object in place of the type of a geometry',
+      geoJsonOf([
+        {
+          type: 'Feature',
+          geometry: { type: 'GeometryCollection', geometries: [{ type: { toString: null } }] },
+        },
+      ]),
+      /NO_GEOMETRY: 1/,
+    ],
+    [
       'a damaged GeoPackage',
       Buffer.concat([Buffer.from('SQLite format 3\u0000'), Buffer.alloc(200, 7)]),
       /GeoPackage cannot be read/,

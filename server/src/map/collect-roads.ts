@@ -127,7 +127,8 @@ export class RoadCollection {
         : 'BROKEN_RING';
     if (type === 'GeometryCollection' && Array.isArray(geometries)) {
       // A collection in a collection is not followed.
-      const parts = geometries.filter((each) => isObject(each) && String(each.type).endsWith('LineString'));
+      const lineTypes: readonly unknown[] = ['LineString', 'MultiLineString'];
+      const parts = geometries.filter((each) => isObject(each) && lineTypes.includes(each.type));
       const lines = parts.map((part) => this.#linesOf(part));
       const broken = lines.find((each) => typeof each === 'string');
       return broken ?? (lines.length === 0 ? 'NO_GEOMETRY' : (lines as number[][][]).flat());

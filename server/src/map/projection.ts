@@ -48,7 +48,8 @@ export function projectionOfCode(code: number | string, name = `EPSG:${code}`): 
 export function projectionOfCrs(crs: unknown): string {
   if (crs === undefined || crs === null) return WGS_84;
   const { properties } = crs as { properties?: { name?: unknown; code?: unknown } };
-  const name = String(properties?.name ?? properties?.code ?? JSON.stringify(crs));
+  const given = properties?.name ?? properties?.code ?? crs;
+  const name = typeof given === 'string' ? given : JSON.stringify(given);
   if (/CRS:?84H?$/i.test(name)) return WGS_84;
   const code = /(?:EPSG|^)[:/\d.]*?(\d{4,6})$/i.exec(name)?.[1];
   return projectionOfCode(code ?? '', name);
