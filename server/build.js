@@ -117,6 +117,7 @@ async function make() {
         'hotlist-worker': 'server/src/hotlists/import-worker.ts',
         'sealing-thread': 'server/src/evidence/sealing-thread.ts',
         'reading-thread': 'server/src/devices/reading-thread.ts',
+        'workbook-thread': 'server/src/platform/workbook-thread.ts',
         'mapping-program': 'device-formats/src/mapping-program.ts',
         'backup-program': 'server/src/operations/backup/program.ts',
         'map-program': 'server/src/map/program.ts',

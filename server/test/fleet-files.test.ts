@@ -1,4 +1,5 @@
 import { randomUUID } from 'node:crypto';
+import { monitorEventLoopDelay } from 'node:perf_hooks';
 import { strFromU8, strToU8, unzipSync, zipSync } from 'fflate';
 import { describe, expect, it } from 'vitest';
 import { writeWorkbook } from '../src/platform/workbook.ts';
@@ -228,6 +229,22 @@ describe('a file of sensors', () => {
       'too large',
     );
   });
+
+  it('that takes minutes to read is refused, and delays nothing else meanwhile', async () => {
+    const attributes = Array.from({ length: 100_000 }, (_, n) => `a${n}="1"`).join(' ');
+    const base64 = workbookWith([['deviceId'], ['slow']], (part) => ({
+      'xl/worksheets/sheet1.xml': part('xl/worksheets/sheet1.xml').replace(
+        '<sheetData>',
+        `<x ${attributes}/><sheetData>`,
+      ),
+    }));
+    const delay = monitorEventLoopDelay();
+    delay.enable();
+    const { status, message } = await refusal('sensors.import', { base64, dryRun: true });
+    expect([status, message]).toEqual([400, expect.stringMatching(/takes too long|cannot be read/)]);
+    expect(delay.max / 1e6).toBeLessThan(2_000);
+    delay.disable();
+  }, 60_000);
 
   it.each([
     ['in the last row and column', '<c r="XFD1048576"', 'row 1048576'],

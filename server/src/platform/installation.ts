@@ -46,6 +46,9 @@ export const sealingThread = new URL('dist/sealing-thread.js', server);
 /** The program of the thread that reads large messages of devices: always the built one, as above. */
 export const readingThread = new URL('dist/reading-thread.js', server);
 
+/** The program of the thread that reads a workbook: always the built one, as above. */
+export const workbookThread = new URL('dist/workbook-thread.js', server);
+
 /** The program of the process that evaluates mappings: always the built one, as above. */
 export const mappingProgram = new URL('dist/mapping-program.js', server);
 

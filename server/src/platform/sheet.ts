@@ -1,11 +1,10 @@
-/// <reference path="./saxen.d.ts" />
 import { Readable } from 'node:stream';
+import { Worker } from 'node:worker_threads';
 import { unguardText } from '@gantry/contract/csv-text';
 import { type CsvError, parse } from 'csv-parse';
-import { unzipSync, zipSync } from 'fflate';
-import { readSheet as readWorkbook } from 'read-excel-file/node';
-import { Parser } from 'saxen';
-import { AppError, invalidInput } from './error.ts';
+import pLimit from 'p-limit';
+import { invalidInput } from './error.ts';
+import { workbookThread } from './installation.ts';
 
 /** The text of a file, and how its bytes were read. */
 export interface DecodedFile {
@@ -110,8 +109,19 @@ export interface Sheet {
   readonly rows: readonly TableRow[];
 }
 
-/** A workbook may contain this many bytes without its compression, and its table as many characters. */
-const MAX_UNPACKED = 20_000_000;
+/**
+ * Workbooks are read one at a time in a thread of their own, because the event loop would stand still meanwhile: for a second with
+ * the largest table, and for minutes with one that is made for it.
+ */
+const turns = pLimit(1);
+
+/** After this time the thread is ended, in milliseconds. It is many times what the largest table takes. */
+const LIMIT_MS = 15_000;
+
+const HEAP_MB = { maxOldGenerationSizeMb: 384, maxYoungGenerationSizeMb: 32 };
+
+/** What the thread sends: the rows, or a sentence that says why there are none. */
+export type FromWorkbookThread = { readonly rows: readonly TableRow[] } | { readonly problem: string };
 
 /**
  * Reads a table, recognised by its bytes.
@@ -126,7 +136,7 @@ export async function readSheet(
   const isZip = bytes?.subarray(0, 4).equals(Buffer.from('PK\u0003\u0004')) === true;
   const { text, encoding } = isZip ? { text: '', encoding: 'XLSX' as const } : decodeFile(file);
   const rows: TableRow[] = [];
-  for await (const row of isZip ? workbookRows(bytes) : readTable(text, separatorOf(text))) {
+  for await (const row of isZip ? await workbookRows(bytes) : readTable(text, separatorOf(text))) {
     rows.push(isZip ? row : { ...row, cells: row.cells.map(unguardText) });
     if (rows.length > most + 1)
       throw invalidInput('text', `The file has more than ${most} rows: divide it into several`);
@@ -141,88 +151,24 @@ function separatorOf(text: string): string {
   return counts.reduce((best, each) => (each[0] > best[0] ? each : best))[1];
 }
 
-async function* workbookRows(bytes: Buffer): AsyncGenerator<TableRow> {
-  let sheet: readonly (readonly unknown[])[];
-  try {
-    sheet = await readWorkbook(Buffer.from(unpacked(bytes)), { trim: true });
-  } catch (error) {
-    if (error instanceof AppError) throw error;
-    throw invalidInput(
-      'base64',
-      `The workbook cannot be read (${(error as Error).message}): save it again, or as CSV`,
-    );
-  }
-  let size = 0;
-  for (const [at, cells] of sheet.entries()) {
-    const texts = cells.map(textOfCell);
-    // Many cells may share one text.
-    size = texts.reduce((sum, text) => sum + text.length, size);
-    if (size > MAX_UNPACKED) throw workbookTooLarge();
-    if (texts.some((cell) => cell !== '')) yield { line: at + 1, cells: texts };
-  }
-}
-
-function textOfCell(cell: unknown): string {
-  if (cell === null || cell === undefined) return '';
-  return cell instanceof Date ? cell.toISOString().slice(0, 10) : String(cell).trim();
-}
-
-/**
- * The workbook without compression. What it says of its size is checked before, and is all the memory that it gets, because a
- * small archive may become gigabytes.
- * @throws AppError `badRequest` if it is too large
- */
-function unpacked(bytes: Buffer): Uint8Array {
-  let size = 0;
-  const files = unzipSync(bytes, {
-    filter: ({ originalSize }) => {
-      size += originalSize;
-      if (size <= MAX_UNPACKED) return true;
-      throw workbookTooLarge();
-    },
-  });
-  for (const [name, content] of Object.entries(files)) {
-    const xml = new TextDecoder().decode(content);
-    if (xml.includes('sheetData')) requireSmallSheet(xml, name);
-  }
-  return zipSync(files, { level: 0 });
-}
-
-function workbookTooLarge(): AppError {
-  return invalidInput('base64', 'The workbook is too large: remove other sheets, or save the table as CSV');
-}
-
-/** A sheet from its first to its last row and column may have this many cells, empty ones too. */
-const MAX_CELLS = 500_000;
-
-/**
- * Empty cells before the last one are kept in memory, and one cell may be in the last of a million rows. Elements are read as
- * the library of workbooks reads them, and before it does.
- * @throws AppError `badRequest` if a cell is too far away, or the address of one is none
- */
-function requireSmallSheet(xml: string, name: string): void {
-  let [rows, columns] = [0, 1];
-  const parser = new Parser();
-  parser.on('openTag', (element, attributesOf) => {
-    if (!/(?:^|:)(?:c|row)$/.test(element)) return;
-    for (const [attribute, value] of Object.entries(attributesOf())) {
-      if (!/(?:^|:)r$/.test(attribute) || attribute.startsWith('xmlns')) continue;
-      const address = /^([A-Z]{0,3})(\d{1,7})$/.exec(value);
-      if (!address) throw new Error(`${name}: ${value.slice(0, 50)} is the address of no cell`);
-      const [, column = '', row = ''] = address;
-      rows = Math.max(rows, Number(row));
-      columns = Math.max(columns, columnOf(column));
-      if (rows * columns > MAX_CELLS)
-        throw invalidInput(
-          'base64',
-          `${name} of the workbook has a cell in row ${row} or column ${column || columns}: clear rows and columns that are not part of the table, or save it as CSV`,
-        );
-    }
-  });
-  parser.parse(xml);
-}
-
-/** The number of a column, from 1 for A. */
-function columnOf(letters: string): number {
-  return [...letters].reduce((sum, letter) => sum * 26 + letter.charCodeAt(0) - 64, 0);
+/** The rows of the first sheet of a workbook. @throws AppError `badRequest` if it cannot be read, or takes too long */
+async function workbookRows(bytes: Buffer): Promise<readonly TableRow[]> {
+  const read = await turns(
+    () =>
+      new Promise<FromWorkbookThread>((resolve) => {
+        const thread = new Worker(workbookThread, { workerData: bytes, resourceLimits: HEAP_MB });
+        const settle = (read: FromWorkbookThread): void => {
+          clearTimeout(timer);
+          resolve(read);
+          void thread.terminate();
+        };
+        const fail = (): void => settle({ problem: 'The workbook takes too long to read: save it as CSV' });
+        const timer = setTimeout(fail, LIMIT_MS);
+        thread.once('message', settle);
+        // Such as for lack of memory.
+        thread.once('error', fail);
+      }),
+  );
+  if ('problem' in read) throw invalidInput('base64', read.problem);
+  return read.rows;
 }
