@@ -40,7 +40,7 @@ export async function runEdge(options: EdgeOptions): Promise<void> {
   const { folder, log, to } = options;
   await using _lock = await claimFolder(folder);
   await using spool = await Spool.open(folder, options.maxBytes, (position) =>
-    log(`a damaged message at ${position} in ${folder} was left out`),
+    log(`a damaged or incomplete message at ${position} in ${folder} was left out`),
   );
   const progress = await readProgress(folder, spool.start, spool.end);
   await spool.removeBefore(progress.sentBefore);

@@ -68,7 +68,7 @@ export class Spool implements AsyncDisposable {
   /**
    * Opens the spool, and removes an incomplete record that a power failure left at its end.
    * @param maxBytes maximum size of the records that have not been sent; the oldest file may contain sent ones in addition
-   * @param onDamage receives the position of each damaged record that was skipped
+   * @param onDamage receives the position of each damaged record that was skipped, and of an incomplete one
    */
   static async open(folder: string, maxBytes: number, onDamage: (position: number) => void): Promise<Spool> {
     await mkdir(folder, { recursive: true });
@@ -80,7 +80,10 @@ export class Spool implements AsyncDisposable {
     if (starts.length === 0) starts.push(0);
     const last = starts.at(-1) ?? 0;
     const file = await open(pathOf(folder, last), 'a+');
+    const { size } = await file.stat();
     const end = last + (await dropIncomplete(file));
+    // It may also be one that was complete, and whose line break is damaged.
+    if (end < last + size) onDamage(end);
     await syncFolder(folder);
     return new Spool(folder, maxBytes, onDamage, { starts, file, end });
   }

@@ -80,13 +80,27 @@ describe('the spool', () => {
     expect(await readAll(folder)).toEqual(['g']);
   });
 
-  it('drops a record that a power failure left incomplete, and appends after it', async () => {
+  it('drops a record that a power failure left incomplete, reports it, and appends after it', async () => {
     const folder = newFolder();
     await write(folder, ['a', 'b']);
     const [file = ''] = await readdir(folder);
     await appendFile(join(folder, file), '12345678 {"half":');
+    const damage: number[] = [];
+    expect(await readAll(folder, (position) => damage.push(position))).toEqual(['a', 'b']);
+    expect(damage).toEqual([22]);
     await write(folder, ['c']);
     expect(await readAll(folder)).toEqual(['a', 'b', 'c']);
+  });
+
+  it('reports the last record when its line break is damaged', async () => {
+    const folder = newFolder();
+    await write(folder, ['a', 'b']);
+    const [file = ''] = await readdir(folder);
+    const text = await readFile(join(folder, file), 'latin1');
+    await writeFile(join(folder, file), `${text.slice(0, -1)}\v`, 'latin1');
+    const damage: number[] = [];
+    expect(await readAll(folder, (position) => damage.push(position))).toEqual(['a']);
+    expect(damage).toEqual([11]);
   });
 
   it('skips a damaged record and reports its position', async () => {
