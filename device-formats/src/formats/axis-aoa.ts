@@ -81,7 +81,8 @@ function readingOf(body: Json, topic: string | null, context: ReadingContext): R
     const what = kind === '' ? 'The message does not say what the object is' : `${kind} is not a vehicle`;
     return without('nothing', what, device);
   }
-  if (/^(?:0|false)$/i.test(String(given('active', 'state') ?? '1'))) {
+  const active = given('active', 'state');
+  if (active === false || /^(?:0|false)$/i.test(textOf(active) ?? '')) {
     return without('nothing', 'The object has left the scenario', device);
   }
   return {

@@ -122,7 +122,7 @@ function readingOf(
   const warnings = [...unread];
   const instead: Reading[] = [];
   for (const [at, item] of items.entries()) {
-    const is = INSTEAD[String(objectOf(item).type).toUpperCase() as keyof typeof INSTEAD];
+    const is = INSTEAD[(textOf(objectOf(item).type) ?? '').toUpperCase() as keyof typeof INSTEAD];
     if (is) instead.push(without(is, `According to the mapping: ${is}`, devicesOf(objectOf(item).device)));
     else {
       const where = items.length > 1 ? `event ${at}: ` : '';
@@ -176,7 +176,7 @@ function warningsOf(given: Readonly<Record<string, unknown>>, { event }: Report)
     warnings.push(`these keys are not known and were ignored: ${names.join(', ')} (known are ${SHOWN_KEYS})`);
   }
   for (const key of ['speed', 'vehicleSpeed', 'speedLimit']) {
-    const isNumber = numberOf(given[key]) !== null || /^[-0]/.test(String(given[key]));
+    const isNumber = numberOf(given[key]) !== null || /^[-0]/.test(textOf(given[key]) ?? '');
     if (isGiven(key) && !isNumber && speedOf(given[key]) === null) {
       say(key, 'is not a speed: use a number, or a text such as "54 km/h", "20 mph", "15 m/s" or "30 kn"');
     }

@@ -183,7 +183,7 @@ function plateAmong(values: readonly string[]): { plate: string | null; name: st
 
 /** An event of the websocket or of the API of Protect, as bridges forward it: one report for each vehicle in it. */
 function detectionOf(event: Json, from: Surroundings): Reading {
-  const types = arrayOf(event.smartDetectTypes).map(String);
+  const types = namesOf(...arrayOf(event.smartDetectTypes));
   if (!types.some((type) => /vehicle|licensePlate/i.test(type))) {
     return without('nothing', 'The event is not about vehicles', namesOf(event.camera));
   }

@@ -15,7 +15,7 @@ const files = readdirSync(new URL('../messages/', import.meta.url)).filter(
 
 /** Values that take the place of each value of a payload in turn. */
 const STRANGE: readonly unknown[] = [
-  ...[null, 0, -1, true, '', 'x', [], [null], {}, { a: [[{}]] }],
+  ...[null, 0, -1, true, '', 'x', [], [null], {}, { a: [[{}]] }, { toString: null }],
   // Patterns that try every blank in turn would take minutes.
   `2026${' '.repeat(50_000)}x`,
 ];
