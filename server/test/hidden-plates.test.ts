@@ -685,6 +685,29 @@ describe('users from whom plates are hidden', () => {
     });
     expect(String(whole.body)).toMatch(SPELLINGS);
   });
+
+  it('see no plate in the reports of their schedule to which somebody else added one as a filter', async () => {
+    const token = await gantry.tokenFor('OPERATOR');
+    const schedule = { kind: 'EVENTS', format: 'CSV', every: 'DAILY', hour: 6 };
+    const { id } = await gantry.ok('reports.createSchedule', schedule, { token });
+    const filters = { licensePlateNumber: 'XQ 77 PLT' };
+    await gantry.ok('reports.updateSchedule', { id, filters }, { token: admin });
+    await gantry.pool.query("UPDATE report_schedules SET next_run_at = now() - interval '1 minute'");
+    const made = await eventually(
+      async () => {
+        const { reports } = await gantry.ok('reports.getReports', {}, { token: admin });
+        return reports.find(({ scheduleId }: { scheduleId: string | null }) => scheduleId === id);
+      },
+      (report) => report?.status === 'DONE',
+      60_000,
+    );
+    const file = await gantry.fetch(`/reports/${made.id}/file`, {
+      headers: { authorization: `Bearer ${token}` },
+    });
+    expect(file.status).toBe(200);
+    expect(String(file.body)).not.toMatch(SPELLINGS);
+    await gantry.ok('reports.deleteSchedule', { id }, { token: admin });
+  }, 90_000);
 });
 
 const LOOKS = `('events.view', 'images.view', 'reports.download', 'events.lookUpPlate')`;

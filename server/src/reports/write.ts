@@ -1,4 +1,5 @@
 import type { Writable } from 'node:stream';
+import { HIDDEN_PLATE } from '@gantry/contract/events';
 import { isUuid } from '@gantry/contract/id';
 import type { ReportFilters, ReportFormat } from '@gantry/contract/reports';
 import type { Database } from '../platform/database/pool.ts';
@@ -9,6 +10,7 @@ import { reportOfStudy } from './kinds/study.ts';
 import { unitsOfReport } from './kinds/traffic.ts';
 import { kinds, trafficIn, withoutPlates } from './kinds.ts';
 import { findPlaceNames } from './places-store.ts';
+import type { ReportRow } from './store.ts';
 import type { Progress, ThreadJob } from './thread.ts';
 
 /**
@@ -42,7 +44,7 @@ export async function writeReport(
   const { columns, title, rows, count, summary, sections, study } = kind;
   const document: ReportDocument = {
     title,
-    facts: kind.facts ?? (await factsOf(db, scope)),
+    facts: kind.facts ?? (await factsOf(db, { ...scope, filters: shownFilters(row) })),
     columns,
     rows: monitored(rows(db, scope), progress, signal, row.hidesPlates ? withoutPlates(columns) : asItIs),
     settings: row.settings,
@@ -56,6 +58,12 @@ export async function writeReport(
   const written = await format.write(document, to);
   signal.throwIfAborted();
   return written;
+}
+
+/** The filters as the report shows them. Somebody who sees plates may have added one to the schedule of somebody who does not. */
+function shownFilters({ filters, hidesPlates }: Pick<ReportRow, 'filters' | 'hidesPlates'>): ReportFilters {
+  const isShown = !hidesPlates || filters.licensePlateNumber === undefined;
+  return isShown ? filters : { ...filters, licensePlateNumber: HIDDEN_PLATE };
 }
 
 /** The filters as text, with the names of the objects to which they refer. */
