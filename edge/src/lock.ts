@@ -1,5 +1,10 @@
-import { mkdir, readFile, unlink, writeFile } from 'node:fs/promises';
+import { link, mkdir, readFile, rmdir, stat, unlink, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+
+/** How often a claim is tried, and the longest time of one in which it removes that of a dead process, in milliseconds. */
+const ATTEMPTS = 20;
+const TURN_MS = 100;
 
 /** Another process uses the folder. */
 export class FolderInUse extends Error {
@@ -13,23 +18,60 @@ export class FolderInUse extends Error {
 export async function claimFolder(folder: string): Promise<AsyncDisposable> {
   await mkdir(folder, { recursive: true });
   const path = join(folder, 'owner');
-  const own = `${process.pid} ${(await startTimeOf(process.pid)) ?? ''}`;
-  for (let attempt = 0; ; attempt++) {
-    try {
-      await writeFile(path, own, { flag: 'wx' });
-      break;
-    } catch (error) {
-      if ((error as NodeJS.ErrnoException).code !== 'EEXIST') throw error;
+  // The claim appears with its content, so that nobody takes it for one without an owner.
+  const draft = `${path}.${process.pid}`;
+  await writeFile(draft, `${process.pid} ${(await startTimeOf(process.pid)) ?? ''}`);
+  try {
+    for (let attempt = 0; !(await succeeds(link(draft, path))); attempt++) {
+      const owner = await runningOwner(path);
+      if (owner !== null || attempt === ATTEMPTS) {
+        throw new FolderInUse(
+          `The folder ${folder} is used by process ${owner ?? '?'}: give each device a folder of its own`,
+        );
+      }
+      await removeDead(path);
     }
-    const [pid = '', startTime = ''] = (await readFile(path, 'utf8').catch(() => '')).split(' ');
-    if ((await isRunning(Number(pid), startTime)) || attempt === 3) {
-      throw new FolderInUse(
-        `The folder ${folder} is used by process ${pid}: give each device a folder of its own`,
-      );
-    }
-    await unlink(path).catch(() => undefined);
+  } finally {
+    await unlink(draft);
   }
   return { [Symbol.asyncDispose]: () => unlink(path).catch(() => undefined) };
+}
+
+/**
+ * Removes the claim of a process that has died. Of several processes that found it, one at a time looks again and removes it,
+ * so that none removes the claim of another that was quicker.
+ */
+async function removeDead(path: string): Promise<void> {
+  const turn = `${path}.turn`;
+  if (!(await succeeds(mkdir(turn)))) {
+    await sleep(TURN_MS);
+    // A process may have died in its turn.
+    const begun = await stat(turn).catch(() => null);
+    if (begun && Date.now() - begun.mtimeMs > ATTEMPTS * TURN_MS) await rmdir(turn).catch(() => undefined);
+    return;
+  }
+  try {
+    if ((await runningOwner(path)) === null) await unlink(path).catch(() => undefined);
+  } finally {
+    await rmdir(turn);
+  }
+}
+
+/** Whether something was created; false if it is there already. */
+async function succeeds(creating: Promise<unknown>): Promise<boolean> {
+  try {
+    await creating;
+    return true;
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code !== 'EEXIST') throw error;
+    return false;
+  }
+}
+
+/** The process that claims the folder, if it runs. */
+async function runningOwner(path: string): Promise<string | null> {
+  const [pid = '', startTime = ''] = (await readFile(path, 'utf8').catch(() => '')).split(' ');
+  return (await isRunning(Number(pid), startTime)) ? pid : null;
 }
 
 async function isRunning(pid: number, startTime: string): Promise<boolean> {

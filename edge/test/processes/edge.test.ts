@@ -689,6 +689,30 @@ describe('the edge buffer, without a link', () => {
     }
   });
 
+  it('lets one of several processes take over the folder of a dead one', async () => {
+    const claimed = Array.from({ length: 40 }, newFolder);
+    for (const folder of claimed) {
+      await mkdir(folder);
+      await writeFile(join(folder, 'owner'), '999999999 1');
+    }
+    // All begin with a folder in the same millisecond.
+    const program = `
+      import { claimFolder } from ${JSON.stringify(new URL('../../src/lock.ts', import.meta.url).href)};
+      let own = 0;
+      for (const [at, folder] of ${JSON.stringify(claimed)}.entries()) {
+        while (Date.now() < ${Date.now() + 5_000} + at * 100);
+        own += await claimFolder(folder).then(() => 1, () => 0);
+      }
+      console.log(own);
+      setTimeout(() => undefined, 5_000);`;
+    const children = Array.from({ length: 3 }, () =>
+      spawn(process.execPath, ['--import', 'tsx', '--input-type=module', '-e', program]),
+    );
+    running.push(...children);
+    const counts = await Promise.all(children.map(async ({ stdout }) => Number(await once(stdout, 'data'))));
+    expect(counts.reduce((sum, own) => sum + own)).toBe(claimed.length);
+  }, 60_000);
+
   it('refuses a folder that another process uses, and takes over that of a dead one', async () => {
     const folder = newFolder();
     const args = ['--url', 'http://127.0.0.1:9', '--spool', folder, '--listen', '0', '--no-stdin'];
