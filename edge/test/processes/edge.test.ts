@@ -704,7 +704,7 @@ describe('the edge buffer, without a link', () => {
         own += await claimFolder(folder).then(() => 1, () => 0);
       }
       console.log(own);
-      setTimeout(() => undefined, 5_000);`;
+      setInterval(() => undefined, 1_000);`;
     const children = Array.from({ length: 3 }, () =>
       spawn(process.execPath, ['--import', 'tsx', '--input-type=module', '-e', program]),
     );
