@@ -133,7 +133,7 @@ describe('gantry backup', () => {
     const identity = await generateIdentity();
     await writeFile(join(folder, 'key'), `${identity}\n`);
     const recipient = await identityToRecipient(identity);
-    const made = await gantry('backup', 'encrypted', '--encrypt-to', recipient, '--json');
+    const made = await gantry('backup', '--json', '--encrypt-to', recipient, 'encrypted');
     expect(made).toMatchObject({ code: 0 });
     const unread = await gantry('restore', '--verify-only', 'encrypted');
     expect(unread).toMatchObject({ code: 0, out: expect.stringContaining('Their content was not checked') });

@@ -61,8 +61,9 @@ export function addBackup(program: Command): void {
       wholeNumber(1),
     )
     .option(
-      '--encrypt-to <recipients...>',
-      'encrypt it for these recipients of age (default: BACKUP_ENCRYPT_TO); only their identities decrypt it',
+      '--encrypt-to <recipient>',
+      'encrypt it for this recipient of age, and for others if it is given again (default: BACKUP_ENCRYPT_TO); only their identities decrypt it',
+      (recipient: string, others: readonly string[] = []) => [...others, recipient],
     )
     .option('--json', 'print the result as JSON', false)
     .addHelpText(
