@@ -17,7 +17,7 @@ export function Clock() {
       onClick={turn}
       aria-pressed={utc}
       title={`${time.zone} · ${t('utc')}`}
-      className="figures flex items-baseline gap-x-2 rounded-md px-2 py-1 hover:bg-hover max-md:flex-col max-md:py-0"
+      className="figures flex items-baseline gap-x-2 rounded-md px-2 py-1 hover:bg-hover max-md:flex-col max-md:py-0 whitespace-nowrap"
       dir="ltr"
     >
       <span className="font-medium">{time.time(now)}</span>
