@@ -234,6 +234,22 @@ test('on a phone, the names in the tables of performance are wider than a letter
   expect((await name.boundingBox())?.width).toBeGreaterThan(90);
 });
 
+test('on a usual screen, the tables of performance are shown whole', async ({ service, openAs }) => {
+  const { id } = await service.admin.api.incidents.create.mutate({
+    title: named('Load on the road'),
+    type: 'OBSTRUCTION',
+    severity: 'HIGH',
+  });
+  await service.admin.api.incidents.setTimes.mutate({ id, occurredAt: new Date(Date.now() - 45_296_000) });
+  await service.admin.api.incidents.setTimes.mutate({ id, lanesOpenAt: 'now', lastLeftAt: 'now' });
+  const page = await openAs('OPERATOR', '/incidents/performance', { width: 1440 });
+  const name = page.getByRole('cell', { name: 'Obstruction', exact: true });
+  await expect(name).toBeVisible();
+  expect((await name.boundingBox())?.height).toBeLessThan(40);
+  const isCut = (all: Element[]) => all.some(({ scrollWidth, clientWidth }) => scrollWidth > clientWidth);
+  expect(await page.locator('section[tabindex]').evaluateAll(isCut)).toBe(false);
+});
+
 test('works in force and works of the next day are on the map, in its legend, and in the list beside it', async ({
   service,
   openAs,

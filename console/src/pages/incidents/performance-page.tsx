@@ -102,7 +102,7 @@ function Cards({ performance, days }: CardsProps) {
   const [from, until] = useSpan(days);
   const subject = `${days.startDate} – ${days.endDate}`;
   return (
-    <div className="grid gap-3 p-4 xl:grid-cols-2">
+    <div className="grid gap-3 p-4 min-[1700px]:grid-cols-2">
       <Card
         {...{ subject, from, until }}
         title={t('performance.overall')}
@@ -140,7 +140,7 @@ function Cards({ performance, days }: CardsProps) {
           rows: falseAlarms.bySensor.map(({ name, count }) => [name ?? t('performance.noSensor'), count]),
         }}
       />
-      <p className="text-sm text-muted xl:col-span-2">
+      <p className="text-sm text-muted min-[1700px]:col-span-2">
         {t('performance.how')}{' '}
         <Link to="/reports/schedules" className="text-accent underline">
           {t('performance.report')}
@@ -203,8 +203,8 @@ function Card({ title, subject, from, until, rows, note }: CardProps) {
           rows={rows}
           keyOf={({ name }) => name}
           columns={[
-            // Beside seven columns of figures, a name would otherwise be as narrow as one letter.
-            { header: title, hideHeader: true, shown: 'min-w-24', cell: ({ name }) => <bdi>{name}</bdi> },
+            // Beside six columns of figures, a name would otherwise be as narrow as one letter.
+            { header: title, hideHeader: true, shown: 'min-w-32', cell: ({ name }) => <bdi>{name}</bdi> },
             ...kinds.flatMap((kind) => [
               {
                 header: `${t(`performance.${kind}`)}: ${t('performance.median')}`,
