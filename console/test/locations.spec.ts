@@ -29,6 +29,21 @@ test.describe('locations', () => {
     await expect(refusal.or(page.getByRole('heading', { name: 'Locations' }))).toBeVisible();
   });
 
+  test('a limit is in the units of its place, as the speeds beside it', async ({ service, openAs }) => {
+    const { id } = await service.admin.api.locations.create.mutate({
+      name: 'Mile of a story',
+      speedLimit: 80,
+      speedUnits: 'MPH',
+    });
+    await service.sensor({ locationId: id });
+    const page = await openAs('OPERATOR', `/locations/${id}`);
+    const now = page.getByRole('region', { name: 'Traffic now' });
+    await expect(now).toContainText('50 mph');
+    await expect(now).not.toContainText('km/h');
+    await page.goto(`${service.url}/locations?search=mile of a story`);
+    await expect(page.getByRole('row', { name: 'Mile of a story' })).toContainText('50 mph');
+  });
+
   test('the list is filtered by its address, and its map has a text equivalent', { tag: '@long' }, async ({
     service,
     openAs,

@@ -136,10 +136,16 @@ function useLocationColumns(): readonly Column<Location>[] {
           return traffic && traffic.meanSpeed !== null && speedText(traffic.meanSpeed, 0, traffic.units);
         },
       },
-      figureColumn('limit', t('fields.speedLimit'), ({ speedLimit }) => speedLimit, {
+      {
+        id: 'limit',
+        header: t('fields.limit'),
+        csvHeader: t('fields.speedLimit'),
+        csv: ({ speedLimit }) => speedLimit,
         width: '7rem',
+        isFigure: true,
         wideOnly: true,
-      }),
+        cell: ({ id, speedLimit }) => speedLimit !== null && speedText(speedLimit, 0, now.get(id)?.units),
+      },
       figureColumn('sensors', t('fields.sensorCount'), ({ sensorCount }) => sensorCount, {
         width: '6rem',
         notNarrow: true,

@@ -35,7 +35,7 @@ export function TrafficPanel({ location: { id } }: { readonly location: Location
             <TrafficLevelBadge level={now.level} volume={now.volume} />
           </Figure>
           <Figure name={t('fields.meanSpeed')}>{speed(now.meanSpeed)}</Figure>
-          <Figure name={t('fields.speedLimit')}>{speed(now.speedLimit)}</Figure>
+          <Figure name={t('fields.limit')}>{speed(now.speedLimit)}</Figure>
           <Figure name={t('traffic.volume')}>{now.volume?.toLocaleString(i18n.language) ?? '–'}</Figure>
         </dl>
       )}

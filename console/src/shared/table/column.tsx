@@ -15,6 +15,8 @@ export interface Column<Row> {
   /** Whether the header is for screen readers only, because the column is too narrow for it. */
   readonly isHeaderHidden?: boolean;
   readonly cell: (row: Row) => ReactNode;
+  /** The header in a CSV file, where it differs, because the cells name their units. */
+  readonly csvHeader?: string;
   /** The value of the column in a CSV file; absent: the column is not exported. */
   readonly csv?: (row: Row) => Cell;
   /** The `sortBy` value of the service for this column; absent: not sortable. */

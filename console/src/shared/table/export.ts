@@ -6,6 +6,8 @@ import { FIRST_PAGE, type Pages, readPage } from './pages.ts';
 /** A column of the file: its header, and its value for a row. */
 export interface ExportColumn<Row> {
   readonly header: string;
+  /** The header in the file, if it differs. */
+  readonly csvHeader?: string;
   /** Absent: the column is not in the file. */
   readonly csv?: (row: Row) => Cell;
 }
@@ -53,7 +55,9 @@ export function csvOfRows<Row>(
   facts: readonly string[],
   choice?: CsvChoice,
 ): string {
-  const written = columns.flatMap(({ header, csv }) => (csv ? [{ header, csv }] : []));
+  const written = columns.flatMap(({ header, csvHeader = header, csv }) =>
+    csv ? [{ header: csvHeader, csv }] : [],
+  );
   return csvOf(
     {
       columns: written.map(({ header }) => ({ header, kind: 'text' })),
