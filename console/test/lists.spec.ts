@@ -115,6 +115,20 @@ test('the checkbox of a row names what it selects', async ({ service, openAs }) 
   await expect(page.getByText('1 selected')).toBeVisible();
 });
 
+test('the longest times, of a clock of twelve hours, are not cut off', async ({ service, openAs }) => {
+  const { timezone } = service.admin.api.system;
+  await timezone.updateTimezoneSettings.mutate({ dateFormat: 'MM/DD/YYYY', use24HourFormat: false });
+  try {
+    const page = await openAs('ADMIN', '/administration/activity');
+    const cells = page.getByRole('cell').filter({ has: page.locator('time') });
+    await expect(cells.first()).toHaveText(/[AP]M$/);
+    const isCut = (all: Element[]) => all.some(({ scrollWidth, clientWidth }) => scrollWidth > clientWidth);
+    expect(await cells.evaluateAll(isCut)).toBe(false);
+  } finally {
+    await timezone.updateTimezoneSettings.mutate({ dateFormat: 'YYYY-MM-DD', use24HourFormat: true });
+  }
+});
+
 test.describe('a range of time', () => {
   test('is entered to the minute, and contains exactly its hour on the days on which the clocks change', async ({
     service,

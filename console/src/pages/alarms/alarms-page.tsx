@@ -205,7 +205,7 @@ function useAlarmColumns(onSilence: (alarm: Alarm) => void): readonly Column<Ala
         </>
       ),
     },
-    timeColumn('fired', t('fields.fired'), firedAt, { sortBy: 'firedAt', width: '11.5rem', wideOnly: true }),
+    timeColumn('fired', t('fields.fired'), firedAt, { sortBy: 'firedAt', wideOnly: true }),
     {
       id: 'place',
       header: t('fields.place'),

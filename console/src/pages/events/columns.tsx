@@ -22,7 +22,6 @@ export function useEventColumns(): readonly Column<Event>[] {
     () => [
       timeColumn('timestamp', t('fields.timestamp'), ({ timestamp }) => timestamp, {
         sortBy: 'timestamp',
-        width: '12.5rem',
       }),
       {
         id: 'type',

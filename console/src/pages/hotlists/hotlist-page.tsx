@@ -12,7 +12,7 @@ import { Loaded } from '../../shared/page/resource-page.tsx';
 import { PlatesHidden, useSeesPlates } from '../../shared/service/plates.tsx';
 import { api, service } from '../../shared/service/service.ts';
 import { useMay } from '../../shared/session/session.ts';
-import { SecondLine, textColumn } from '../../shared/table/column.tsx';
+import { SecondLine, TIME_WIDTH, textColumn } from '../../shared/table/column.tsx';
 import { type Column, DataTable } from '../../shared/table/data-table.tsx';
 import { usePages } from '../../shared/table/pages.ts';
 import { useCursor } from '../../shared/table/use-cursor.ts';
@@ -282,7 +282,7 @@ function useColumns(): readonly Column<HotlistEntry>[] {
           id: name,
           header: t(`fields.${name}`),
           csv: (entry) => entry[name],
-          width: '11rem',
+          width: TIME_WIDTH,
           wideOnly: true,
           cell: (entry) => {
             const at = entry[name];

@@ -120,7 +120,7 @@ function useColumns(
   return useMemo(() => {
     const share = new Intl.NumberFormat(i18n.language, { style: 'percent' });
     return [
-      timeColumn('at', t('imports.at'), ({ at }) => at, { width: '11rem' }),
+      timeColumn('at', t('imports.at'), ({ at }) => at),
       {
         id: 'state',
         header: t('imports.state'),

@@ -119,11 +119,9 @@ function useColumns(onCancel: (row: HotlistLookBack) => void): readonly Column<H
           kind === 'CHANGE' ? t('lookBacks.afterChange') : <bdi>{requestedBy?.name}</bdi>,
       },
       timeColumn('createdAt', t('lookBacks.createdAt'), ({ createdAt }) => createdAt, {
-        width: '11rem',
         from: 'medium',
       }),
       timeColumn('startsAt', t('lookBacks.startsAt'), ({ startsAt }) => startsAt, {
-        width: '11rem',
         wideOnly: true,
       }),
       {

@@ -104,7 +104,6 @@ export function useIncidentColumns(): readonly Column<Incident>[] {
       },
       timeColumn('openedAt', t('fields.openedAt'), ({ openedAt }) => openedAt, {
         sortBy: 'openedAt',
-        width: '11.5rem',
         wideOnly: true,
       }),
       timeColumn('updatedAt', t('fields.updatedAt'), ({ updatedAt }) => updatedAt, {

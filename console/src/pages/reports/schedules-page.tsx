@@ -6,7 +6,7 @@ import { ConfirmDialog } from '../../shared/form/form-dialog.tsx';
 import { useNotices } from '../../shared/notices/notices.tsx';
 import { api, service } from '../../shared/service/service.ts';
 import { useMay } from '../../shared/session/session.ts';
-import { SecondLine, textColumn, timeColumn } from '../../shared/table/column.tsx';
+import { SecondLine, TIME_WIDTH, textColumn, timeColumn } from '../../shared/table/column.tsx';
 import { type Column, DataTable } from '../../shared/table/data-table.tsx';
 import { ExportButton } from '../../shared/table/export-button.tsx';
 import { usePages } from '../../shared/table/pages.ts';
@@ -178,12 +178,11 @@ function useScheduleColumns({ mayChange, onEdit, onDelete }: Options): readonly 
         id: 'next',
         header: t('schedules.next'),
         csv: ({ nextRunAt }) => nextRunAt ?? t('schedules.off'),
-        width: '11.5rem',
+        width: TIME_WIDTH,
         notNarrow: true,
         cell: ({ nextRunAt }) => (nextRunAt ? <Moment at={nextRunAt} /> : off),
       },
       timeColumn('last', t('schedules.last'), ({ lastRunAt }) => lastRunAt, {
-        width: '11.5rem',
         wideOnly: true,
       }),
       {

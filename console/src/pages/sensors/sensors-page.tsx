@@ -11,7 +11,7 @@ import { api, service } from '../../shared/service/service.ts';
 import { useMay } from '../../shared/session/session.ts';
 import { SensorStatusBadge } from '../../shared/status/badges.tsx';
 import { FaultBadge } from '../../shared/status/fault-badge.tsx';
-import { nameColumn, SecondLine, textColumn } from '../../shared/table/column.tsx';
+import { nameColumn, SecondLine, TIME_WIDTH, textColumn } from '../../shared/table/column.tsx';
 import type { Column } from '../../shared/table/data-table.tsx';
 import type { ExportColumn } from '../../shared/table/export.ts';
 import { ExportButton } from '../../shared/table/export-button.tsx';
@@ -200,7 +200,7 @@ function useSensorColumns(showsWarranty = false): readonly Column<FleetSensor>[]
         id: 'lastEvent',
         header: t('fields.lastEventAt'),
         from: 'medium',
-        width: '11.5rem',
+        width: TIME_WIDTH,
         csv: ({ lastEvent }) => lastEvent?.at ?? null,
         cell: ({ lastEvent }) =>
           lastEvent ? (

@@ -19,11 +19,9 @@ export function useAlertColumns(isNarrow: boolean): readonly Column<WatchlistAle
     () => [
       timeColumn('raised', t('fields.raised'), ({ createdAt }) => createdAt, {
         sortBy: 'createdAt',
-        width: '11.5rem',
         from: 'medium',
       }),
       timeColumn('read', t('fields.read'), ({ timestamp }) => timestamp, {
-        width: '11.5rem',
         wideOnly: true,
       }),
       {

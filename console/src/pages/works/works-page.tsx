@@ -192,11 +192,9 @@ function useWorksColumns(): readonly Column<Works>[] {
       }),
       textColumn('where', t('fields.where'), whereOf, { width: '14rem', notNarrow: true }),
       timeColumn('from', t('fields.nextFrom'), ({ window, startsAt }) => window?.from ?? startsAt, {
-        width: '11rem',
         notNarrow: true,
       }),
       timeColumn('until', t('fields.nextUntil'), ({ window, endsAt }) => window?.until ?? endsAt, {
-        width: '11rem',
         from: 'medium',
       }),
     ],

@@ -67,7 +67,10 @@ export function figureColumn<Row>(
   return { id, header, csv: figure, cell, isFigure: true, ...settings };
 }
 
-/** A column of times. */
+/** Room for the longest time of any format, such as 12/30/2026 10:58:58 AM, also in the first column. */
+export const TIME_WIDTH = '12.5rem';
+
+/** A column of times, as wide as they need. `as`, and its `width`, are for another form of them. */
 export function timeColumn<Row>(
   id: string,
   header: string,
@@ -78,7 +81,7 @@ export function timeColumn<Row>(
     const at = time(row);
     return at && <Moment at={at} {...(as && { as })} />;
   };
-  return { id, header, csv: time, cell, ...settings };
+  return { id, header, csv: time, cell, ...(!as && { width: TIME_WIDTH }), ...settings };
 }
 
 /** The classes that hide a column if the list is too narrow for it. */

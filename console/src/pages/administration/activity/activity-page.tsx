@@ -99,7 +99,7 @@ function useActivityColumns(): readonly Column<Entry>[] {
   const actionName = useActionName();
   return useMemo(
     () => [
-      timeColumn('at', t('activity.at'), ({ timestamp }) => timestamp, { width: '11.5rem' }),
+      timeColumn('at', t('activity.at'), ({ timestamp }) => timestamp),
       {
         id: 'by',
         header: t('activity.user'),

@@ -73,10 +73,10 @@ function useSampleColumns(): readonly Column<AuditSample>[] {
   const { t } = useTranslation('administration');
   return useMemo(
     () => [
-      timeColumn('drawnAt', t('audit.drawnAt'), ({ drawnAt }) => drawnAt, { width: '11.5rem' }),
+      timeColumn('drawnAt', t('audit.drawnAt'), ({ drawnAt }) => drawnAt),
       textColumn('by', t('audit.drawnBy'), ({ drawnBy }) => drawnBy?.name),
-      timeColumn('from', t('activity.from'), ({ from }) => from, { width: '11.5rem', wideOnly: true }),
-      timeColumn('until', t('activity.until'), ({ until }) => until, { width: '11.5rem', wideOnly: true }),
+      timeColumn('from', t('activity.from'), ({ from }) => from, { wideOnly: true }),
+      timeColumn('until', t('activity.until'), ({ until }) => until, { wideOnly: true }),
       textColumn('seed', t('audit.seed'), ({ seed }) => seed, { wideOnly: true }),
       figureColumn('population', t('audit.population'), ({ population }) => population, { notNarrow: true }),
       figureColumn('drawn', t('audit.drawn'), ({ drawn }) => drawn),

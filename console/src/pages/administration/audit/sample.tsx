@@ -92,7 +92,7 @@ function useDrawnColumns(): readonly Column<Drawn>[] {
       return verdict === undefined ? t('audit.open') : t(`audit.verdicts.${verdict}`);
     };
     return [
-      timeColumn('at', t('activity.at'), ({ entry }) => entry?.timestamp ?? null, { width: '11.5rem' }),
+      timeColumn('at', t('activity.at'), ({ entry }) => entry?.timestamp ?? null),
       textColumn('by', t('activity.user'), ({ entry }) => entry?.by?.name),
       nameColumn('action', t('activity.action'), ({ entry }) =>
         entry ? actionName(entry.action) : t('audit.removed'),

@@ -135,7 +135,6 @@ function useNoticeColumns(): readonly Column<Notice>[] {
     () => [
       timeColumn('createdAt', t('deliveries.createdAt'), ({ createdAt }) => createdAt, {
         sortBy: 'createdAt',
-        width: '11.5rem',
       }),
       textColumn('subject', t('notices.subject'), ({ subject }) => subject),
       textColumn('recipient', t('notices.recipient'), recipientOf, { width: '12rem' }),

@@ -123,7 +123,7 @@ function useHoldColumns(): readonly Column<LegalHold>[] {
       },
       figureColumn('events', t('storage.events'), ({ eventCount }) => eventCount, { width: '6rem' }),
       textColumn('by', t('holds.by'), ({ createdBy }) => createdBy?.name, { width: '12rem', wideOnly: true }),
-      timeColumn('at', t('holds.at'), ({ createdAt }) => createdAt, { width: '11.5rem', wideOnly: true }),
+      timeColumn('at', t('holds.at'), ({ createdAt }) => createdAt, { wideOnly: true }),
     ],
     [t],
   );

@@ -120,7 +120,6 @@ function useDeliveryColumns(): readonly Column<Delivery>[] {
     () => [
       timeColumn('createdAt', t('deliveries.createdAt'), ({ createdAt }) => createdAt, {
         sortBy: 'createdAt',
-        width: '11.5rem',
       }),
       nameColumn('kind', t('deliveries.kind'), ({ kind }) => kindName(kind)),
       {

@@ -98,7 +98,7 @@ function useMessageColumns(): readonly Column<DeviceMessage>[] {
   const { t } = useTranslation('connections');
   return useMemo(
     () => [
-      timeColumn('receivedAt', t('messages.receivedAt'), ({ receivedAt }) => receivedAt, { width: '11rem' }),
+      timeColumn('receivedAt', t('messages.receivedAt'), ({ receivedAt }) => receivedAt),
       {
         id: 'status',
         header: t('messages.status'),

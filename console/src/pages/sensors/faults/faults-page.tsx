@@ -183,7 +183,6 @@ function useFaultColumns(): readonly Column<Fault>[] {
       textColumn('code', t('fields.code'), ({ code }) => code, { width: '7rem', wideOnly: true }),
       textColumn('ticket', t('fields.ticket'), ({ ticket }) => ticket, { width: '9rem', wideOnly: true }),
       timeColumn('foundAt', t('fields.foundAt'), ({ foundAt }) => foundAt, {
-        width: '11rem',
         from: 'medium',
       }),
       figureColumn('days', t('fields.days'), daysOf, { width: '4.5rem', notNarrow: true }),
