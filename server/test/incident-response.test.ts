@@ -478,6 +478,8 @@ describe('response plans', () => {
       const before = mail.messages.length;
       const notice = await ok('getStepNotice', { id, key: 'call' });
       expect(notice).toMatchObject({ agency: 'Police', to: 'desk@police.example' });
+      expect(notice.text).toContain('\nWeather, severity high, ');
+      expect(notice.text).toMatch(/\nPlace [0-9a-f-]{36}\n/);
       expect(notice.text).toContain(`https://gantry.city.example/incidents/${id}`);
       expect((await refusal('getStepNotice', { id, key: 'do' })).message).toContain('notifies nobody');
       const send = { id, key: 'call', to: notice.to, ...seen };

@@ -2,10 +2,12 @@ import type { Severity } from '@gantry/contract/events';
 import type { StepInput, StepNotice } from '@gantry/contract/incident-work';
 import type { Incident } from '@gantry/contract/incidents';
 import type { PlanStep } from '@gantry/contract/plan-steps';
+import { incidentTypeNames } from '@gantry/contract/values';
 import { severityOfRank } from '../events/severity.ts';
 import type { Executor, Transaction } from '../platform/database/transaction.ts';
 import { AppError, invalidInput } from '../platform/error.ts';
 import { createLocalTime } from '../platform/local-time.ts';
+import { getLocation } from '../sensors/locations-store.ts';
 import { getAgency } from './agencies-store.ts';
 import type { IncidentContext } from './change.ts';
 import {
@@ -146,6 +148,26 @@ export async function requireSteps(
   );
 }
 
+/** What a message to an agency says about an incident: its type and its severity in words, and where it is. */
+export async function factsForAgencies(
+  db: Executor,
+  { type, severity, location, locationId }: IncidentRow,
+): Promise<{ kind: string; place: string[] }> {
+  const at = locationId === null ? null : await getLocation(db, locationId);
+  const coordinates = location ?? at?.coordinates;
+  const address = location?.address ?? at?.address;
+  const road = [at?.road, at?.kilometre != null && `km ${at.kilometre}`, at?.direction].filter(Boolean);
+  return {
+    kind: `${incidentTypeNames[type]}, severity ${(severityOfRank(severity) ?? 'MEDIUM').toLowerCase()}`,
+    place: [
+      ...(at ? [at.name] : []),
+      ...(address && address !== at?.name ? [address] : []),
+      ...(road.length > 0 ? [road.join(', ')] : []),
+      ...(coordinates ? [`${coordinates.latitude}, ${coordinates.longitude}`] : []),
+    ],
+  };
+}
+
 // Notices of steps. Nothing is sent before a person has seen it.
 
 /** What a NOTIFY step would send. @throws AppError `badRequest` without such a step, or without an address */
@@ -168,15 +190,15 @@ export async function previewStepNotice(
   if (agency.email === null)
     throw invalidInput('key', `${agency.name} has no e-mail address: an administrator can enter one`);
   const local = createLocalTime(app.settings.current());
-  const { title, type, severity, openedAt, location } = incident;
-  const place = location && `${location.address ?? ''} ${location.latitude}, ${location.longitude}`.trim();
+  const { title, openedAt } = incident;
+  const facts = await factsForAgencies(app.db, incident);
   const base = app.config.PUBLIC_URL;
   const lines = [
     step.text,
     '',
     title,
-    `${type}, ${severityOfRank(severity) ?? 'MEDIUM'}, ${local.show(openedAt.getTime())}`,
-    ...(place ? [place] : []),
+    `${facts.kind}, ${local.show(openedAt.getTime())}`,
+    ...facts.place,
     ...(base === undefined ? [] : [`${base}/incidents/${incident.id}`]),
   ];
   return { agency: agency.name, to: agency.email, subject: title, text: lines.join('\n') };

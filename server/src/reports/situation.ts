@@ -6,8 +6,8 @@ import {
   type ReportPreview,
   type SituationReport,
 } from '@gantry/contract/situation-reports';
-import { severityOfRank } from '../events/severity.ts';
 import { changeIncident, type IncidentContext } from '../incidents/change.ts';
+import { factsForAgencies } from '../incidents/steps.ts';
 import { getIncidentRow, type IncidentRow, lockIncident } from '../incidents/store.ts';
 import { listTimeline } from '../incidents/timeline-store.ts';
 import type { Actor } from '../platform/context.ts';
@@ -48,7 +48,7 @@ export async function previewSituationReport(
   const shown = notes.filter((entry) => showsNote(entry, audience)).length;
   const wanted = kind ?? likelyKind(incident, number);
   return {
-    ...{ number, kind: wanted, audience, ...letterOf(ctx, incident, number, wanted) },
+    ...{ number, kind: wanted, audience, ...(await letterOf(ctx, app.db, incident, number, wanted)) },
     ...{ shownNotes: shown, hiddenNotes: notes.length - shown },
     recipients: await listAddresses(app.db, incident.id),
     canSend: app.mailer.isConfigured,
@@ -66,21 +66,23 @@ const KIND_NAMES: Readonly<Record<MakeReportInput['kind'], string>> = {
   FINAL: 'final',
 };
 
-function letterOf(
+async function letterOf(
   { app }: IncidentContext,
-  { title, type, severity, status, openedAt, location }: IncidentRow,
+  db: Executor,
+  incident: IncidentRow,
   number: number,
   kind: MakeReportInput['kind'],
-): { subject: string; text: string } {
+): Promise<{ subject: string; text: string }> {
   const local = createLocalTime(app.settings.current());
-  const place = location && `${location.address ?? ''} ${location.latitude}, ${location.longitude}`.trim();
+  const { title, status, openedAt } = incident;
+  const facts = await factsForAgencies(db, incident);
   const lines = [
     `Situation report ${number} (${KIND_NAMES[kind]})`,
     '',
     title,
-    `${type}, ${severityOfRank(severity) ?? 'MEDIUM'}, ${status}`,
+    `${facts.kind}, ${status.toLowerCase().replace('_', ' ')}`,
     `Since ${local.show(openedAt.getTime())}`,
-    ...(place ? [place] : []),
+    ...facts.place,
     '',
     'The report is attached.',
   ];
@@ -138,7 +140,7 @@ export async function makeSituationReport(
       startsAt: incident.openedAt,
       endsAt: new Date(Math.max(now, incident.openedAt.getTime() + 1)),
     });
-    const letter = letterOf(ctx, incident, number, kind);
+    const letter = await letterOf(ctx, tx, incident, number, kind);
     await insertSituationReport(tx, {
       ...{
         incidentId: incident.id,
