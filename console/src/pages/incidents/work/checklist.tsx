@@ -111,8 +111,13 @@ function StepItem({ step, onDone, onReopen, onAsk }: StepItemProps) {
       )}
       {!isOpen && (
         <p className="ps-6 text-sm text-muted">
-          {t(`plan.states.${state}`)} <bdi>{by?.name}</bdi> {at && <Moment at={at} as="time" />}{' '}
-          {reason !== null && <bdi>{reason}</bdi>}
+          {t(`plan.states.${state}`)} <bdi>{by?.name}</bdi> {at && <Moment at={at} as="time" />}
+          {reason !== null && (
+            <>
+              {' · '}
+              <bdi>{reason}</bdi>
+            </>
+          )}
         </p>
       )}
       {!isOpen && onReopen && (
