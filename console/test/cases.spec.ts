@@ -134,6 +134,23 @@ test('a case begins with an event, is checked by one person with keys, and verif
   await expect(page).toHaveURL(new RegExp(`/cases/${number}$`));
 });
 
+test('a case about an event without a violation and an image says so in words', async ({
+  service,
+  openAs,
+}) => {
+  const { apiKey } = await service.sensor();
+  const { eventId } = await service.admin.api.events.ingest.mutate({
+    apiKey,
+    eventType: 'SPEED_DETECTION',
+    vehicleSpeed: 40,
+  });
+  const page = await openAs('OPERATOR', `/events?event=${eventId}`);
+  await page.getByRole('button', { name: 'Open a case' }).click();
+  await expect(page).toHaveURL(/\/cases\/\d{4}-\d{6}$/, SOON);
+  await expect(page.getByRole('heading', { level: 1 })).toHaveText(/\d{6} Speed$/);
+  await expect(page.getByRole('region', { name: 'Items' })).toContainText('An event without an image');
+});
+
 test('of two people who are about to verify a case, the slower one sees that somebody was faster', async ({
   service,
   openAs,

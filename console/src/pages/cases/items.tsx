@@ -97,7 +97,9 @@ function Item({ item, isCopied, onRedact }: ItemProps) {
       {image && <Small item={image} />}
       <div className="flex min-w-0 grow basis-40 flex-col gap-0.5">
         <p className="flex flex-wrap items-baseline gap-x-2">
-          <span className="font-medium">{t(`roles.${role}`)}</span>
+          <span className="font-medium">
+            {sha256 === null && role === 'CONTEXT' ? t('items.noImage') : t(`roles.${role}`)}
+          </span>
           {certificateId !== null && <CertificateName id={certificateId} />}
           {derivedFrom !== null && <span className="text-muted">{t('items.copy')}</span>}
           {isCopied && <span className="text-muted">{t('items.original')}</span>}

@@ -1,5 +1,6 @@
 import type { CaseState } from '@gantry/contract/case-states';
 import type { CaseItem, CaseSummary, CheckResult } from '@gantry/contract/cases';
+import { eventTypes } from '@gantry/contract/values';
 import { useTranslation } from 'react-i18next';
 import { useCodeNames } from '../../shared/events/codes.ts';
 import { Badge, type Look } from '../../ui/badge.tsx';
@@ -31,10 +32,18 @@ export function ResultBadge({ result }: { readonly result: CheckResult }) {
   return <Badge {...resultLooks[result]}>{t(`results.${result}`)}</Badge>;
 }
 
-/** Returns a function for what a case is about: the violation in the language of the user, or the title. */
+/**
+ * Returns a function for what a case is about: the violation, or the type of an event without one, in the language of the
+ * user, or the title.
+ */
 export function useSubject(): (of: Pick<CaseSummary, 'violationType' | 'title'>) => string {
+  const { t } = useTranslation('events');
   const names = useCodeNames();
-  return ({ violationType, title }) => (violationType === null ? title : names.violation(violationType));
+  return ({ violationType, title }) => {
+    if (violationType !== null) return names.violation(violationType);
+    const type = eventTypes.find((code) => title === code || title.startsWith(`${code}, `));
+    return type === undefined ? title : t(`types.${type}`);
+  };
 }
 
 /** An image of a case that the user may see. */
