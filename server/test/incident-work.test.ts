@@ -485,7 +485,14 @@ describe('the figures of performance', () => {
       'ICT median (s)': String(incidentClearance.median),
       'ICT 90th percentile (s)': String(incidentClearance.percentile90),
     });
-    expect(records.filter(({ By }) => By === 'ROAD')).toHaveLength(3);
+    expect(records.map(({ By }) => By)).toEqual([
+      'ALL',
+      'TYPE',
+      ...[...new Set(breakdowns.map(({ rank }) => rank))].map(() => 'SEVERITY'),
+      'ROAD',
+      'ROAD',
+      'ROAD',
+    ]);
   });
 
   it('count false alarms by sensor, secondaries and struck responders', async () => {

@@ -58,7 +58,7 @@ export async function readPerformance(db: Executor, wanted: SQL | undefined): Pr
       count(rct)::int AS rcts, percentile_cont(ARRAY[0.5, 0.9]) WITHIN GROUP (ORDER BY rct) AS rct,
       count(ict)::int AS icts, percentile_cont(ARRAY[0.5, 0.9]) WITHIN GROUP (ORDER BY ict) AS ict
     FROM cleared GROUP BY GROUPING SETS ((), (type), (severity), (road))
-    ORDER BY n DESC, type, severity, road`);
+    ORDER BY grouping(type, severity, road) < 7, grouped, n DESC, type, severity, road`);
   return rows.map((row) => ({
     group: groupOf[row.grouped] ?? 'ALL',
     value: row.type ?? (row.severity === null ? row.road : severityOfRank(row.severity)),
