@@ -86,6 +86,25 @@ async function isReady(page: Page): Promise<void> {
   });
 }
 
+test('the top bar of a phone has room for announcements, the time and a lost connection', async ({
+  service,
+  openAs,
+}) => {
+  const { timezone } = service.admin.api.system;
+  await timezone.updateTimezoneSettings.mutate({ use24HourFormat: false });
+  try {
+    const page = await openAs('FIELD', '/mine', phone);
+    await expect(page.getByText('Live', { exact: true })).toBeVisible();
+    await assigned(service);
+    await expect(page.getByRole('button', { name: /new announcement/ })).toBeVisible();
+    await page.context().setOffline(true);
+    await expect(page.getByRole('banner').getByText('No connection')).toBeVisible();
+    expect(await page.evaluate(() => document.documentElement.scrollWidth)).toBeLessThanOrEqual(390);
+  } finally {
+    await timezone.updateTimezoneSettings.mutate({ use24HourFormat: true });
+  }
+});
+
 test('the console begins with the incidents of a FIELD user, the place in words, and big buttons', async ({
   service,
   openAs,

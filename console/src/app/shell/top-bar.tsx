@@ -30,7 +30,7 @@ export function TopBar() {
         <span className="max-sm:sr-only">Gantry</span>
       </Link>
       {!isRefused && <Search />}
-      <div className="ms-auto flex items-center gap-3">
+      <div className="ms-auto flex items-center gap-3 max-sm:gap-1">
         <Bell />
         <Clock />
         {!isRefused && <ConnectionDot />}

@@ -1,11 +1,15 @@
 import { useTranslation } from 'react-i18next';
 import { Badge } from '../../ui/badge.tsx';
+import { classes } from '../../ui/classes.ts';
 import { Icon } from '../../ui/icon.tsx';
 import { useConnection } from '../service/connection.ts';
 import { useNow, useTime } from '../time/use-time.ts';
 
 /** A break that is shorter than this, in milliseconds, shows no banner. */
 const BANNER_MS = 1_000;
+
+/** The text of a state in several lines on a phone, whose top bar has no room for one. */
+const WRAPPED = 'max-sm:text-sm max-sm:leading-tight max-sm:whitespace-normal';
 
 /** The state of the connection to the service, in the top bar. */
 export function ConnectionDot() {
@@ -20,20 +24,18 @@ export function ConnectionDot() {
   if (state === 'off')
     return (
       <Badge tone="calm" icon="offline">
-        <span className="max-sm:w-24 max-sm:text-sm max-sm:leading-tight max-sm:whitespace-normal">
-          {t('connection.off')}
-        </span>
+        <span className={classes(WRAPPED, 'max-sm:w-24')}>{t('connection.off')}</span>
       </Badge>
     );
   if (state === 'connecting')
     return (
       <Badge tone="calm" icon="refresh">
-        {t('connection.connecting')}
+        <span className={classes(WRAPPED, 'max-sm:w-min')}>{t('connection.connecting')}</span>
       </Badge>
     );
   return (
     <Badge tone="high" icon="offline">
-      {t('connection.broken')}
+      <span className={classes(WRAPPED, 'max-sm:w-min')}>{t('connection.broken')}</span>
     </Badge>
   );
 }
