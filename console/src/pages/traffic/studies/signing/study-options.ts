@@ -4,7 +4,7 @@ import type { TFunction } from 'i18next';
 interface Options {
   readonly interval?: '15min' | '60min' | 'day';
   readonly windows?: readonly { readonly window: 'AM'; readonly from?: string; readonly until?: string }[];
-  readonly method?: string;
+  readonly method?: 'LINEAR';
   readonly units?: string;
   readonly hours?: readonly string[];
   readonly days?: readonly number[];
@@ -34,7 +34,7 @@ export function optionFacts(
           .map(({ window, from, until }) => `${t(`windows.${window}`)} ${from}–${until}`),
       ),
     ],
-    [t('howLabels.method'), method ?? null],
+    [t('howLabels.method'), method ? t(`methods.${method}`) : null],
     [t('signing.options.units'), units ? (units === 'MPH' ? 'mph' : 'km/h') : null],
     [t('signing.options.hours'), list(hours)],
     [t('signing.options.weekdays'), list(days?.map(String))],
