@@ -129,6 +129,26 @@ test('the longest times, of a clock of twelve hours, are not cut off', async ({ 
   }
 });
 
+for (const language of ['ar', 'tr'] as const)
+  test(`the headers of columns are not cut off in ${language}`, async ({ service, openAs }) => {
+    const { id: locationId } = await service.admin.api.locations.create.mutate({
+      name: `Header ${language}`,
+    });
+    await service.sensor({ locationId });
+    const isCut = (all: Element[]) =>
+      all
+        .flatMap((header) => [header, ...header.querySelectorAll(':not(.sr-only)')])
+        .filter((each) => getComputedStyle(each).overflow !== 'visible')
+        .some(({ scrollWidth, clientWidth }) => scrollWidth > clientWidth + 1);
+    const page = await openAs('OPERATOR', '/locations', { language });
+    for (const address of ['/locations', '/traffic']) {
+      await page.goto(`${service.url}${address}`);
+      const headers = page.getByRole('columnheader');
+      await expect(headers.first()).toBeVisible();
+      expect(await headers.evaluateAll(isCut), address).toBe(false);
+    }
+  });
+
 test.describe('a range of time', () => {
   test('is entered to the minute, and contains exactly its hour on the days on which the clocks change', async ({
     service,

@@ -152,7 +152,7 @@ function useColumns(): readonly Column<Hotlist>[] {
         from: 'medium',
       }),
       figureColumn('rejected', t('fields.rejected'), ({ rejectedOf7Days }) => rejectedOf7Days, {
-        width: '8rem',
+        width: '9.5rem',
         wideOnly: true,
       }),
       {

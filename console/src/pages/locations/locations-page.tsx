@@ -147,7 +147,7 @@ function useLocationColumns(): readonly Column<Location>[] {
         cell: ({ id, speedLimit }) => speedLimit !== null && speedText(speedLimit, 0, now.get(id)?.units),
       },
       figureColumn('sensors', t('fields.sensorCount'), ({ sensorCount }) => sensorCount, {
-        width: '6rem',
+        width: '8.5rem',
         notNarrow: true,
       }),
       textColumn('address', t('fields.address'), ({ address }) => address, {

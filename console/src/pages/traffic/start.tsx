@@ -70,7 +70,7 @@ function LiveTable({ onChoose }: { readonly onChoose: (locationId: string) => vo
       {
         id: 'volume',
         header: t('figures.volume'),
-        width: '6rem',
+        width: '7.5rem',
         isFigure: true,
         wideOnly: true,
         cell: ({ volume }) => number(volume),
@@ -78,7 +78,7 @@ function LiveTable({ onChoose }: { readonly onChoose: (locationId: string) => vo
       {
         id: 'speed',
         header: t('figures.meanSpeed'),
-        width: '6rem',
+        width: 'min(7.5rem, 25cqi)',
         isFigure: true,
         cell: ({ meanSpeed, units }) => speed(meanSpeed, units),
       },
@@ -142,7 +142,7 @@ function TopTable({ days, by, onSort, onChoose }: TopTableProps) {
   });
   const rows = query.data?.locations ?? [];
   const columns = useMemo<readonly Column<Top>[]>(() => {
-    const figure = { isFigure: true, width: '5.5rem' } as const;
+    const figure = { isFigure: true, width: 'min(7rem, 24cqi)' } as const;
     return [
       {
         id: 'name',

@@ -197,7 +197,7 @@ function useStudyColumns(): readonly Column<Study>[] {
         id: 'hash',
         header: t('signing.fields.hash'),
         csv: ({ hash }) => hash,
-        width: '6rem',
+        width: '7rem',
         wideOnly: true,
         cell: ({ hash }) => hash && <ShortHash hash={hash} />,
       },
