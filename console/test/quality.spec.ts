@@ -83,7 +83,15 @@ test('the page without a place lists the sensors that do not work and the days o
   openAs,
 }) => {
   const { name, id } = await doubtfulRoad(service);
-  const page = await openAs('ANALYST', `/traffic/quality?${RANGE}`);
+  const page = await openAs('ANALYST', '/traffic/quality');
+  // While the days are judged, which may take seconds, the table has its width and shows that it waits.
+  await page.route(/traffic\.getDataQuality/, () => undefined);
+  await page.goto(`${service.url}/traffic/quality?${RANGE}`);
+  const waiting = page.getByRole('region', { name: 'Quality by day' }).last().getByRole('cell').first();
+  await expect(waiting).toBeVisible();
+  expect((await waiting.boundingBox())?.width).toBeGreaterThan(50);
+  await page.unroute(/traffic\.getDataQuality/);
+  await page.goto(`${service.url}/traffic/quality?${RANGE}`);
   const table = page.getByRole('region', { name: 'Not working now' }).last();
   await expect(table.getByRole('row').filter({ hasText: `Loop of ${name}` })).toContainText('No data');
   const map = page.getByRole('region', { name: 'Quality by day' });

@@ -17,7 +17,7 @@ const dateOf = (day: string): Date => new Date(`${day}T00:00:00Z`);
 const dayOf = (date: Date): string => date.toISOString().slice(0, 10);
 
 /** The day `days` days later, or earlier if negative. */
-function plusDays(day: string, days: number): string {
+export function plusDays(day: string, days: number): string {
   const date = dateOf(day);
   date.setUTCDate(date.getUTCDate() + days);
   return dayOf(date);

@@ -4,7 +4,7 @@ import { useState } from 'react';
 import { useTranslation } from 'react-i18next';
 import { CardFrame } from '../../../../shared/chart/card-frame.tsx';
 import { useZoneOfDays } from '../../../../shared/chart/use-zone-note.ts';
-import type { DayRange } from '../../../../shared/range/days.ts';
+import { type DayRange, daysIn, plusDays } from '../../../../shared/range/days.ts';
 import { service } from '../../../../shared/service/service.ts';
 import { Button } from '../../../../ui/button.tsx';
 import { NO_PLACE } from '../../comparison.ts';
@@ -63,7 +63,9 @@ function LocationsCard({ days, onChange }: NetworkQualityProps) {
     })),
   });
   const known = all.map(({ id, name }, at) => ({ id, name, days: qualities[at]?.data?.days }));
-  const dates = known.find((each) => each.days)?.days?.map(({ date }) => date) ?? [];
+  const dates =
+    known.find((each) => each.days)?.days?.map(({ date }) => date) ??
+    Array.from({ length: daysIn(days) }, (_, n) => plusDays(days.startDate, n));
   const zone = useZoneOfDays(days);
   const table = useDayTable(known.map(({ name, days: of }) => ({ name, days: of ?? [] })));
   const title = t('quality.days', { days: `\u2068${days.startDate} – ${days.endDate}\u2069` });
