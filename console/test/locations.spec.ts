@@ -89,6 +89,8 @@ test('the list is where it was after "Back", and begins at its top where a link 
   await expect(last).toBeInViewport();
   await expect(page.getByText('not understood')).toHaveCount(0);
   await page.getByRole('navigation', { name: 'Pages' }).getByRole('link', { name: 'Traffic' }).click();
+  // Otherwise the list may not have been left yet.
+  await expect(page.getByRole('heading', { level: 1, name: 'Traffic' })).toBeVisible();
   await page.getByRole('navigation', { name: 'Pages' }).getByRole('link', { name: 'Locations' }).click();
   await expect(page.getByText(/\d+ locations/)).toBeVisible();
   await expect.poll(() => list.evaluate((element) => element.scrollTop)).toBe(0);
