@@ -46,8 +46,8 @@ async function removeDead(path: string): Promise<void> {
   if (!(await succeeds(mkdir(turn)))) {
     await sleep(TURN_MS);
     // A process may have died in its turn.
-    const begun = await stat(turn).catch(() => null);
-    if (begun && Date.now() - begun.mtimeMs > ATTEMPTS * TURN_MS) await rmdir(turn).catch(() => undefined);
+    const held = await stat(turn).catch(() => null);
+    if (held && Date.now() - held.mtimeMs > ATTEMPTS * TURN_MS) await rmdir(turn).catch(() => undefined);
     return;
   }
   try {
