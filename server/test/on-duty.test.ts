@@ -137,7 +137,10 @@ const naive = ({ layers, overrides }: DutyRules, wall: Wall, at: number): string
       wall.days.slice(2, -2).some((day) => {
         if (!hours.weekdays.includes(new Date(day).getUTCDay() || 7)) return false;
         const end = hours.until > hours.from ? day : after(day, 1);
-        return wall.at(day, hours.from) <= at && at < wall.at(end, hours.until);
+        const [from, until] = [wall.at(day, hours.from), wall.at(end, hours.until)];
+        // Hours that clocks skip are kept, later.
+        const length = Date.parse(`${end}T${hours.until}Z`) - Date.parse(`${day}T${hours.from}Z`);
+        return from <= at && at < (until > from ? until : from + length);
       });
     if (!isIn) continue;
     let turn = -1;
@@ -154,6 +157,17 @@ const naive = ({ layers, overrides }: DutyRules, wall: Wall, at: number): string
 };
 
 describe('who is on duty', () => {
+  it('is somebody for as long as ever where clocks skip the hours', () => {
+    const hours = { from: '02:00', until: '03:00', weekdays: [7] };
+    const layer = { start: '2026-03-01', handover: '00:00', days: 1, members: ['a'], hours };
+    const rota = { timezone: 'Europe/Berlin', layers: [layer], overrides: [] };
+    const range = { from: Date.parse('2026-03-29T00:00Z'), until: Date.parse('2026-03-29T03:00Z') };
+    const onIt = shiftsOf(rota, range).filter(({ userId }) => userId === 'a');
+    expect(onIt.map(({ from, until }) => [from, until].map((at) => new Date(at).toISOString()))).toEqual([
+      ['2026-03-29T01:00:00.000Z', '2026-03-29T02:00:00.000Z'],
+    ]);
+  });
+
   it('is as on a clock on a wall that is looked at every minute, across both changes of clocks', () => {
     fc.assert(
       fc.property(
