@@ -23,10 +23,10 @@ export async function claimFolder(folder: string): Promise<AsyncDisposable> {
   await writeFile(draft, `${process.pid} ${(await startTimeOf(process.pid)) ?? ''}`);
   try {
     for (let attempt = 0; !(await succeeds(link(draft, path))); attempt++) {
-      const owner = await runningOwner(path);
-      if (owner !== null || attempt === ATTEMPTS) {
+      const claim = await readClaim(path);
+      if (claim?.isRunning || attempt === ATTEMPTS) {
         throw new FolderInUse(
-          `The folder ${folder} is used by process ${owner ?? '?'}: give each device a folder of its own`,
+          `The folder ${folder} is used by process ${claim?.pid ?? '?'}: give each device a folder of its own`,
         );
       }
       await removeDead(path);
@@ -51,7 +51,8 @@ async function removeDead(path: string): Promise<void> {
     return;
   }
   try {
-    if ((await runningOwner(path)) === null) await unlink(path).catch(() => undefined);
+    // Another claim can appear only where there is none.
+    if ((await readClaim(path))?.isRunning === false) await unlink(path).catch(() => undefined);
   } finally {
     await rmdir(turn);
   }
@@ -68,10 +69,14 @@ async function succeeds(creating: Promise<unknown>): Promise<boolean> {
   }
 }
 
-/** The process that claims the folder, if it runs. */
-async function runningOwner(path: string): Promise<string | null> {
-  const [pid = '', startTime = ''] = (await readFile(path, 'utf8').catch(() => '')).split(' ');
-  return (await isRunning(Number(pid), startTime)) ? pid : null;
+/** The process that claims a folder; null if none does. */
+async function readClaim(
+  path: string,
+): Promise<{ readonly pid: string; readonly isRunning: boolean } | null> {
+  const text = await readFile(path, 'utf8').catch(() => null);
+  if (text === null) return null;
+  const [pid = '', startTime = ''] = text.split(' ');
+  return { pid, isRunning: await isRunning(Number(pid), startTime) };
 }
 
 async function isRunning(pid: number, startTime: string): Promise<boolean> {
