@@ -1,7 +1,8 @@
 import { randomUUID } from 'node:crypto';
 import { DAY_MS, HOUR_MS, MINUTE_MS } from '@gantry/contract/durations';
 import { DateTime } from 'luxon';
-import { describe, expect, it } from 'vitest';
+import pg from 'pg';
+import { describe, expect, it, vi } from 'vitest';
 import { sharedGantry } from './harness.ts';
 
 const gantry = await sharedGantry();
@@ -284,6 +285,29 @@ describe('hours and days', () => {
     });
     const { adt } = await ask('traffic.getDailyVolumes', ofDay({ sensorId: id }));
     expect(adt.n).toBe(missing === 3 ? 1 : 0);
+  });
+
+  it('R2 finds the gaps of all hours of some days, which are read together', async () => {
+    const { id, apiKey } = await register();
+    // Ten minutes are missing of each hour of two days but for some between noon and the evening.
+    const isThere = (n: number): boolean => n < 288 || n % 12 > 1 || (n % 288 >= 144 && n % 288 < 216);
+    const slots = periods(at('00:00', '2026-03-09'), 300, times(3 * 288, { volume: 150 }));
+    await send(
+      apiKey,
+      slots.filter((_, n) => isThere(n)),
+    );
+    const sent = vi.spyOn(pg.Client.prototype, 'query');
+    const { flags } = await ask('traffic.getDataQuality', {
+      ...{ sensorId: id, startDate: '2026-03-10', endDate: '2026-03-11' },
+    });
+    expect(sent.mock.calls.length).toBeLessThan(90);
+    sent.mockRestore();
+    const found = flags.filter((flag: Flag) => flag.rule === 'R2').map(({ from }: Flag) => from);
+    const hours = slots.flatMap(({ start }: { start?: string }, n) =>
+      isThere(n) || n % 12 > 0 ? [] : [start],
+    );
+    expect(found).toEqual(hours);
+    expect(hours).toHaveLength(2 * 18);
   });
 
   it('R2 does not take several short gaps for a long one', async () => {

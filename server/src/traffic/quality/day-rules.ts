@@ -26,7 +26,10 @@ export function judgeDays(
 ): Flag[] {
   const [first, last] = [hours[0], hours.at(-1)];
   if (!first || !last) return [];
-  const days = binsByDay(hours, { from: first.start, until: last.end }, zone);
+  const days = binsByDay(hours, { from: first.start, until: last.end }, zone).map((day) => ({
+    ...day,
+    classes: classesOf(day),
+  }));
   return days.flatMap((day, n) => {
     const { bins } = day;
     const isJudged = day.until > from && bins.every(({ status }) => status !== 'PROVISIONAL');
@@ -59,24 +62,39 @@ function unevenDay(day: DayOfBins<Bin>): Flag[] {
   return one && other && more.length === 0 ? unevenDirections(day, one.volume, other.volume) : [];
 }
 
+/** The classes of the motor vehicles of a day. */
+interface Classes {
+  readonly total: number;
+  /** The share of each class in the total, by its code; 0 if the total is 0. */
+  readonly shares: ReadonlyMap<string, number>;
+}
+
+interface DayOfClasses extends LocalDay {
+  readonly classes: Classes;
+}
+
 /** R15: the class whose share is the oddest. */
-function classShares(day: DayOfBins<Bin>, before: readonly DayOfBins<Bin>[]): Flag[] {
-  const known = before.filter(({ bins }) => totalOf(bins) > 0);
-  const codes = new Set(partsOf(day, ['class']).flatMap((cell) => cell.class?.code ?? []));
-  const flags = [...codes].flatMap((code) =>
+function classShares(day: DayOfClasses, before: readonly DayOfClasses[]): Flag[] {
+  const known = before.filter(({ classes }) => classes.total > 0);
+  const flags = [...day.classes.shares].flatMap(([code, share]) =>
     oddClassShare(
       day,
-      shareOf(day, code),
-      known.map((each) => shareOf(each, code)),
+      share,
+      known.map(({ classes }) => classes.shares.get(code) ?? 0),
     ),
   );
   return flags.sort((a, b) => b.value - b.threshold - (a.value - a.threshold)).slice(0, 1);
 }
 
-function shareOf(day: DayOfBins<Bin>, code: string): number {
-  const counted = partsOf(day, ['class']).find((cell) => cell.class?.code === code)?.volume ?? 0;
+function classesOf(day: DayOfBins<Bin>): Classes {
   const total = totalOf(day.bins);
-  return total === 0 ? 0 : counted / total;
+  const counts = new Map<string, number>();
+  for (const { class: of, volume } of partsOf(day, ['class']))
+    if (of) counts.set(of.code, (counts.get(of.code) ?? 0) + volume);
+  return {
+    total,
+    shares: new Map([...counts].map(([code, count]) => [code, total === 0 ? 0 : count / total])),
+  };
 }
 
 function totalOf(bins: readonly Count[]): number {

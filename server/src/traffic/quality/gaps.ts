@@ -1,4 +1,4 @@
-import { DAY_MS, MINUTE_MS } from '@gantry/contract/durations';
+import { DAY_MS, HOUR_MS, MINUTE_MS } from '@gantry/contract/durations';
 import type { Executor } from '../../platform/database/transaction.ts';
 import { offsetsOf, SLOT_MS } from '../../platform/time.ts';
 import type { Count } from '../bin.ts';
@@ -119,15 +119,32 @@ export async function findGaps(
   );
   const usual = usualOf(history, hourOfDayType(zone, holidays));
   const about = traffic.verdicts.reviews.filter(({ placeId }) => placeId === place.id);
+  // The gaps of an hour together are at least as long as its longest one, which is read only if they are too long.
+  const suspect = doubtful.filter((hour) => gapInHour([hour], usual(hour.start).mean).length > 0);
   const found: Flag[] = [];
-  for (const hour of doubtful) {
-    const { mean } = usual(hour.start);
-    // The gaps of an hour together are at least as long as its longest one, which is read only if they are too long.
-    if (gapInHour([hour], mean).length === 0) continue;
-    const gaps = gapInHour(await readParts(hour, traffic), mean);
-    found.push(...gaps.filter((span) => decisionAbout(span, about) !== 'ACCEPT'));
+  for (const run of runsOf(suspect)) {
+    const partsOf = await readParts(run, traffic);
+    found.push(...run.flatMap((hour) => gapInHour(partsOf(hour), usual(hour.start).mean)));
   }
-  return found;
+  return found.filter((span) => decisionAbout(span, about) !== 'ACCEPT');
+}
+
+/** Hours that are at most so far apart are read together: each statement costs as much as reading some hours more. */
+const NEAR_MS = 3 * HOUR_MS;
+/** So long a range is read at once, in milliseconds. */
+const TOGETHER_MS = DAY_MS;
+
+/** Hours in order, divided into those that are read together. */
+function runsOf(hours: readonly Count[]): Count[][] {
+  const runs: Count[][] = [];
+  for (const hour of hours) {
+    const run = runs.at(-1);
+    const [begin, last] = [run?.[0], run?.at(-1)];
+    if (run && begin && last && hour.start - last.end <= NEAR_MS && hour.end - begin.start <= TOGETHER_MS)
+      run.push(hour);
+    else runs.push([hour]);
+  }
+  return runs;
 }
 
 /**
@@ -157,26 +174,35 @@ export function markGaps<Each extends Count>(bins: readonly Each[], gaps: readon
 }
 
 /**
- * An hour in parts of five minutes, with what is known of each. Where intervals of a quarter or an hour were counted, it is spread over
- * their parts.
+ * Reads hours in parts of five minutes, with what is known of each. Where intervals of a quarter or an hour were counted, these are
+ * spread over their parts.
+ * @param hours in order
  */
-async function readParts(hour: Count, { readVolumes }: Traffic): Promise<Count[]> {
+async function readParts(
+  hours: readonly Count[],
+  { readVolumes }: Traffic,
+): Promise<(hour: Count) => Count[]> {
+  const [from, until] = [hours[0]?.start ?? 0, hours.at(-1)?.end ?? 0];
   const boundsOf = (length: number): number[] => {
     const bounds: number[] = [];
-    for (let at = hour.start; at < hour.end; at += length) bounds.push(at);
-    return [...bounds, hour.end];
+    for (let at = from; at < until; at += length) bounds.push(at);
+    return [...bounds, until];
   };
-  const quarters = await readVolumes(boundsOf(3 * SLOT_MS));
+  const allQuarters = await readVolumes(boundsOf(3 * SLOT_MS));
+  const allParts = await readVolumes(boundsOf(SLOT_MS));
   const isKnown = (part: Count): boolean => part.coverage > 0;
-  const parts = await readVolumes(boundsOf(SLOT_MS));
-  return parts.map((part) => {
-    const quarter = quarters.find(({ start, end }) => start <= part.start && end > part.start) ?? part;
-    const hasParts = parts.some(
-      (each) => isKnown(each) && each.start >= quarter.start && each.end <= quarter.end,
-    );
-    const whole = quarters.some(isKnown) || parts.some(isKnown) ? quarter : hour;
-    return { ...part, status: hour.status, coverage: hasParts ? part.coverage : whole.coverage };
-  });
+  return (hour) => {
+    const isWithin = ({ start, end }: Count): boolean => start >= hour.start && end <= hour.end;
+    const [quarters, parts] = [allQuarters.filter(isWithin), allParts.filter(isWithin)];
+    return parts.map((part) => {
+      const quarter = quarters.find(({ start, end }) => start <= part.start && end > part.start) ?? part;
+      const hasParts = parts.some(
+        (each) => isKnown(each) && each.start >= quarter.start && each.end <= quarter.end,
+      );
+      const whole = quarters.some(isKnown) || parts.some(isKnown) ? quarter : hour;
+      return { ...part, status: hour.status, coverage: hasParts ? part.coverage : whole.coverage };
+    });
+  };
 }
 
 /**
