@@ -105,9 +105,18 @@ async function outagesOf(
   const runs = emptyRuns(traffic, bounds, now).filter(
     ({ from, until }) => from < range.until && until > range.from,
   );
-  const found: Found[] = [];
-  for (const run of runs) found.push({ ...run, sensorId, ...(await describeRun(db, sensor, run, traffic)) });
-  return found.map((each) => ({ ...each, isOver: each.until < Math.min(now, stay.until) }));
+  // Of single vehicles, the time of the last one before is known.
+  const edges =
+    sensor.source === source.COUNTED
+      ? null
+      : await readEdges(
+          db,
+          runs.map((run) => [sensorId, run.from - SLOT_MS] as const),
+        );
+  return runs.map((run) => ({
+    ...{ ...run, sensorId, isOver: run.until < Math.min(now, stay.until) },
+    ...describeRun(run, traffic, edges?.get(`${sensorId} ${run.from - SLOT_MS}`)?.last ?? null),
+  }));
 }
 
 function slotsOf({ from, until }: Interval): number[] {
@@ -138,20 +147,15 @@ function emptyRuns(
   return runs;
 }
 
-async function describeRun(
-  db: Executor,
-  { sensorId, source: counts }: KnownSensor,
+function describeRun(
   { from, until }: Interval,
   { isRejectedIn, verdicts }: Traffic,
-): Promise<Pick<Found, 'kind' | 'lastData'>> {
+  last: number | null,
+): Pick<Found, 'kind' | 'lastData'> {
   const silent = verdicts.flags.find((flag) => flag.rule === 'R1' && flag.from < until && flag.until > from);
   const isRejected = isRejectedIn([from, slotOf(until + SLOT_MS - 1)]).includes(true);
   if (isRejected && silent) return { kind: 'NO_HITS', lastData: silent.from };
-  const edges = counts === source.COUNTED ? null : await readEdges(db, [[sensorId, from - SLOT_MS] as const]);
-  return {
-    kind: isRejected ? 'REJECTED' : 'NO_DATA',
-    lastData: edges?.get(`${sensorId} ${from - SLOT_MS}`)?.last ?? silent?.from ?? from,
-  };
+  return { kind: isRejected ? 'REJECTED' : 'NO_DATA', lastData: last ?? silent?.from ?? from };
 }
 
 async function describe(parts: Parts, found: readonly Found[]): Promise<Outage[]> {
@@ -159,10 +163,11 @@ async function describe(parts: Parts, found: readonly Found[]): Promise<Outage[]
     parts.db,
     found.map(({ sensorId }) => sensorId),
   );
-  const outages: Outage[] = [];
-  for (const each of found) {
+  const usual = await readUsual(parts, found);
+  const zone = parts.settings.current().timezone;
+  return found.map((each) => {
     const { sensorId, kind, lastData, from, until, isOver } = each;
-    outages.push({
+    return {
       sensorId,
       sensorName: names.get(sensorId)?.sensorName ?? null,
       locationId: names.get(sensorId)?.locationId ?? null,
@@ -172,26 +177,41 @@ async function describe(parts: Parts, found: readonly Found[]): Promise<Outage[]
       from: new Date(from),
       until: isOver ? new Date(until) : null,
       minutes: minutesOf(each),
-      expectedVolume: await expectedVolume(parts, each),
-    });
+      expectedVolume: expectedVolume(each, usual.get(sensorId), zone),
+    };
+  });
+}
+
+type UsualVolume = ReturnType<typeof usualOf>;
+
+/** The usual volumes of sensors in the 60 days before each of their outages, read once for each sensor. */
+async function readUsual(
+  { db, settings, clock }: Parts,
+  found: readonly Found[],
+): Promise<ReadonlyMap<string, UsualVolume>> {
+  const zone = settings.current().timezone;
+  const usual = new Map<string, UsualVolume>();
+  for (const id of new Set(found.map(({ sensorId }) => sensorId))) {
+    const place: LimitedPlace = { kind: 'sensor', id, limits: [], speedLimit: null };
+    const starts = found.filter(({ sensorId }) => sensorId === id).map(({ from }) => from);
+    const before = { from: Math.min(...starts), until: Math.max(...starts) };
+    const history = await readHoursBefore(db, place, before, { zone, now: clock.now() });
+    usual.set(id, usualOf(history, hourOfWeek(zone)));
   }
-  return outages;
+  return usual;
 }
 
 /** The volume that was probably missed: the means of the same hours of the week in the 60 days before. */
-async function expectedVolume(
-  { db, settings, clock }: Parts,
-  { sensorId, from, until }: Found,
-): Promise<Outage['expectedVolume']> {
-  const zone = settings.current().timezone;
-  const place: LimitedPlace = { kind: 'sensor', id: sensorId, limits: [], speedLimit: null };
-  const history = await readHoursBefore(db, place, { from, until: from }, { zone, now: clock.now() });
-  const usual = usualOf(history, hourOfWeek(zone));
+function expectedVolume(
+  { from, until }: Found,
+  usual: UsualVolume | undefined,
+  zone: string,
+): Outage['expectedVolume'] {
   const bounds = localBounds({ from, until }, 60, zone);
   let [sum, n, lacking] = [0, 0, 0];
   for (const [index, end] of bounds.slice(1).entries()) {
     const start = bounds[index] ?? end;
-    const { mean, n: count } = usual(start, from);
+    const { mean = null, n: count = 0 } = usual?.(start, from) ?? {};
     if (mean === null) lacking++;
     n += count;
     sum += ((mean ?? 0) * (Math.min(end, until) - Math.max(start, from))) / HOUR_MS;
