@@ -59,7 +59,9 @@ describe('the version of a build', () => {
     const { version, commit, date } = build();
     const time = new Date(date).toISOString().replaceAll(/[-:]/g, '').slice(0, 13).toLowerCase();
     const { version: coming } = JSON.parse(read('server/package.json'));
-    expect(version).toBe(`${coming}-git${time}.${commit.slice(0, 7)}`);
+    // Seven characters, or more if they were a number with leading zeros.
+    expect(version).toBe(`${coming}-git${time}.${commit.slice(0, /\w+$/.exec(version)?.[0].length)}`);
+    expect(version).toMatch(/\.[0-9a-f]{7,40}$/);
     expect(commit).toBe(git('rev-parse', 'HEAD'));
   });
 
@@ -151,7 +153,7 @@ describe('a release', () => {
     expect(git('log', '-2', '--format=%s').split('\n')).toEqual(['release: begin 0.10.0', 'release: 0.9.0']);
     expect(build().version).toMatch(/^0\.10\.0-git/);
     git('checkout', '--quiet', 'v0.9.0');
-    expect(build().version).toMatch(/^0\.9\.0\+git\d{8}t\d{4}\.[0-9a-f]{7}$/);
+    expect(build().version).toMatch(/^0\.9\.0\+git\d{8}t\d{4}\.[0-9a-f]{7,40}$/);
     expect(read('CHANGELOG.md')).toMatch(/^## Unreleased\n\n## 0\.9\.0 - \d{4}-\d\d-\d\d$/m);
     expect(read('package-lock.json')).not.toContain('"@gantry/contract": "0.2.0"');
     expect(read('deploy/helm/gantry/Chart.yaml')).toContain('appVersion: 0.9.0');
