@@ -92,24 +92,7 @@ export function ReportFaultDialog({ sensorId, onClose }: ReportFaultProps) {
           error={errorOf('sensorId')}
         />
       )}
-      <Field
-        label={t('fields.text')}
-        name="text"
-        lines={3}
-        maxLength={1_000}
-        required
-        error={errorOf('text')}
-      />
-      <div className="grid gap-3 sm:grid-cols-2">
-        <Field
-          label={t('fields.code')}
-          name="code"
-          maxLength={50}
-          hint={t('fields.codeHint')}
-          error={errorOf('code')}
-        />
-        <Field label={t('fields.ticket')} name="ticket" maxLength={100} error={errorOf('ticket')} />
-      </div>
+      <FaultTexts errorOf={errorOf} />
       <FormDateField
         label={t('fields.foundAt')}
         name="foundAt"
@@ -120,6 +103,47 @@ export function ReportFaultDialog({ sensorId, onClose }: ReportFaultProps) {
       <PhotoPicker photos={photos} isDisabled={form.isSaving} />
       <Sending isSaving={form.isSaving} images={photos.list.length} />
     </FormDialog>
+  );
+}
+
+interface FaultTextsProps {
+  /** The fault that is changed; none if one is reported. */
+  readonly fault?: FaultDetail;
+  readonly errorOf: (field: string) => string | undefined;
+}
+
+/** The fields of what is said about a fault. */
+function FaultTexts({ fault, errorOf }: FaultTextsProps) {
+  const { t } = useTranslation('sensors', { keyPrefix: 'faults' });
+  return (
+    <>
+      <Field
+        label={t('fields.text')}
+        name="text"
+        lines={3}
+        maxLength={1_000}
+        required
+        defaultValue={fault?.text}
+        error={errorOf('text')}
+      />
+      <div className="grid gap-3 sm:grid-cols-2">
+        <Field
+          label={t('fields.code')}
+          name="code"
+          maxLength={50}
+          hint={fault ? undefined : t('fields.codeHint')}
+          defaultValue={fault?.code ?? ''}
+          error={errorOf('code')}
+        />
+        <Field
+          label={t('fields.ticket')}
+          name="ticket"
+          maxLength={100}
+          defaultValue={fault?.ticket ?? ''}
+          error={errorOf('ticket')}
+        />
+      </div>
+    </>
   );
 }
 
@@ -224,31 +248,7 @@ function ChangeFault({ fault, now, onClose }: ChangeFaultProps) {
           />
         )}
       </div>
-      <Field
-        label={t('fields.text')}
-        name="text"
-        lines={3}
-        maxLength={1_000}
-        required
-        defaultValue={fault.text}
-        error={errorOf('text')}
-      />
-      <div className="grid gap-3 sm:grid-cols-2">
-        <Field
-          label={t('fields.code')}
-          name="code"
-          maxLength={50}
-          defaultValue={fault.code ?? ''}
-          error={errorOf('code')}
-        />
-        <Field
-          label={t('fields.ticket')}
-          name="ticket"
-          maxLength={100}
-          defaultValue={fault.ticket ?? ''}
-          error={errorOf('ticket')}
-        />
-      </div>
+      <FaultTexts fault={fault} errorOf={errorOf} />
       <PhotoPicker photos={photos} isDisabled={form.isSaving} />
       <FaultHistory fault={now} />
     </FormDialog>
