@@ -12,6 +12,9 @@ export default defineConfig({
     testTimeout: 300_000,
     hookTimeout: 300_000,
     expect: { poll: { timeout: 30_000 } },
+    // Of more than ten thousand tests, which share a machine with whatever else runs on it, one may fail by chance. A test
+    // that passes only at its second try is reported, with the error of the first one.
+    retry: 1,
     // No file leaves anything behind in its worker, so each loads the service once, not once for every file.
     isolate: false,
     // Services create much that is soon garbage: with room for more of it, V8 collects less often. Three workers on two

@@ -1,8 +1,8 @@
 import { readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 
-// Prints what failed once more, since thousands of lines separate it from the end of the output, and the line
-// "N passed, N failed". The arguments are the steps: `kind=exit status=path`, with the report at `path.json` and the output
+// Prints what failed once more, since thousands of lines separate it from the end of the output, what passed only at the
+// second try, and the line "N passed, N failed". The arguments are the steps: `kind=exit status=path`, with the report at `path.json` and the output
 // at `path.log`.
 //
 //   node .ci/outcome.js verify=0=/tmp/verify vitest=1=/tmp/tests stories=0=/tmp/stories faults=0=/tmp/faults
@@ -26,23 +26,30 @@ const readReport = (path) => {
   }
 };
 
-/** The names of failed tests with their errors, and of files that cannot be loaded or whose hooks failed. */
-const failedTests = ({ testResults = [] }) =>
-  testResults.flatMap(({ name, message, assertionResults = [] }) => [
-    ...(message ? [`${name}: ${message}`] : []),
-    ...assertionResults
-      .filter(({ status }) => status === 'failed')
+/** The tests of a report that match, each with its file and the errors of all of its tries. */
+const testsThat = (matches, { testResults = [] }) =>
+  testResults.flatMap(({ name, assertionResults = [] }) =>
+    assertionResults
+      .filter(matches)
       .map(
         ({ fullName, failureMessages }) =>
-          `${name}: ${fullName}\n${failureMessages.join('\n').slice(0, 2_000)}`,
+          `${name}: ${fullName}\n${[...new Set(failureMessages)].join('\n').slice(0, 2_000)}`,
       ),
-  ]);
+  );
 
-/** The titles of failed stories; suites contain suites. */
-const failedStories = ({ suites = [] }) =>
+/** Failed tests, and files that cannot be loaded or whose hooks failed. */
+const failedTests = (report) => [
+  ...(report.testResults ?? [])
+    .filter(({ message }) => message)
+    .map(({ name, message }) => `${name}: ${message}`),
+  ...testsThat(({ status }) => status === 'failed', report),
+];
+
+/** The titles of the stories that match; suites contain suites. */
+const storiesThat = (matches, { suites = [] }) =>
   suites.flatMap((suite) => [
-    ...(suite.specs ?? []).filter(({ ok }) => !ok).map(({ file, title }) => `${file}: ${title}`),
-    ...failedStories(suite),
+    ...(suite.specs ?? []).filter(matches).map(({ file, title }) => `${file}: ${title}`),
+    ...storiesThat(matches, suite),
   ]);
 
 /** The faults that broke a promise, with the promises. */
@@ -51,7 +58,22 @@ const failedFaults = ({ data: { outcomes = [] } = {} }) =>
     .filter(({ breaches }) => breaches.length > 0)
     .map(({ name, breaches }) => `fault ${name}: ${breaches.join('; ').slice(0, 2_000)}`);
 
-const failuresOf = { verify: () => [], vitest: failedTests, stories: failedStories, faults: failedFaults };
+const failuresOf = {
+  verify: () => [],
+  vitest: failedTests,
+  stories: (report) => storiesThat(({ ok }) => !ok, report),
+  faults: failedFaults,
+};
+
+/** What passed at its second try: it counts as passed, and is named, because a test that fails at times has a reason. */
+const repeatedOf = {
+  verify: () => [],
+  vitest: (report) =>
+    testsThat(({ status, failureMessages }) => status === 'passed' && failureMessages.length > 0, report),
+  stories: (report) =>
+    storiesThat(({ ok, tests = [] }) => ok && tests.some(({ status }) => status === 'flaky'), report),
+  faults: () => [],
+};
 
 /** What each kind of step counts, from its report and exit status. */
 const countOf = {
@@ -79,13 +101,14 @@ const countOf = {
  */
 export function outcomeOf(steps) {
   let [passed, failed] = [0, 0];
-  const failures = [];
+  const [failures, repeated] = [[], []];
   for (const { kind, status, report, output } of steps) {
     const count = countOf[kind](report, status);
     const named = failuresOf[kind](report);
     passed += count.passed;
     failed += status !== 0 && count.failed === 0 ? 1 : count.failed;
     failures.push(...named);
+    repeated.push(...repeatedOf[kind](report));
     if (status !== 0 && named.length === 0)
       failures.push(
         [
@@ -94,7 +117,7 @@ export function outcomeOf(steps) {
         ].join('\n'),
       );
   }
-  return { passed, failed, failures };
+  return { passed, failed, failures, repeated };
 }
 
 if (process.argv[1] === fileURLToPath(import.meta.url)) {
@@ -107,7 +130,8 @@ if (process.argv[1] === fileURLToPath(import.meta.url)) {
       output: readText(`${path}.log`),
     };
   });
-  const { passed, failed, failures } = outcomeOf(steps);
+  const { passed, failed, failures, repeated } = outcomeOf(steps);
+  if (repeated.length > 0) process.stdout.write(`Passed at the second try:\n${repeated.join('\n')}\n`);
   if (failures.length > 0) process.stdout.write(`Failed:\n${failures.join('\n')}\n`);
   process.stdout.write(`${passed} passed, ${failed} failed\n`);
   process.exitCode = failed === 0 ? 0 : 1;

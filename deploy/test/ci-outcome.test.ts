@@ -19,7 +19,7 @@ const withStep = (index: number, step: object) => GREEN.with(index, { ...GREEN[i
 
 describe('the outcome of continuous integration', () => {
   it('adds up what passed, without skipped faults', () => {
-    expect(outcomeOf(GREEN)).toEqual({ passed: 1 + 7 + 4 + 1, failed: 0, failures: [] });
+    expect(outcomeOf(GREEN)).toEqual({ passed: 1 + 7 + 4 + 1, failed: 0, failures: [], repeated: [] });
   });
 
   it.each([
@@ -97,9 +97,43 @@ describe('the outcome of continuous integration', () => {
     ];
     const { failures } = outcomeOf(withStep(1, { status: 1, report: { numFailedTests: 1, testResults } }));
     expect(failures).toEqual([
-      `a.test.ts: adds\n${'x'.repeat(2_000)}`,
       'b.test.ts: cannot be loaded',
       'c.test.ts: the service does not stop',
+      `a.test.ts: adds\n${'x'.repeat(2_000)}`,
     ]);
+  });
+
+  it('names what passed only at the second try, which does not fail', () => {
+    const testResults = [
+      {
+        name: 'a.test.ts',
+        assertionResults: [
+          { status: 'passed', fullName: 'fine', failureMessages: [] },
+          { status: 'passed', fullName: 'adds', failureMessages: ['expected 2 to be 3'] },
+          { status: 'failed', fullName: 'divides', failureMessages: ['once', 'twice'] },
+        ],
+      },
+    ];
+    const specs = [
+      { file: 'a.spec.ts', title: 'opens', ok: true, tests: [{ status: 'expected' }] },
+      { file: 'a.spec.ts', title: 'closes', ok: true, tests: [{ status: 'flaky' }] },
+      { file: 'a.spec.ts', title: 'prints', ok: false, tests: [{ status: 'unexpected' }] },
+    ];
+    const tests = {
+      kind: 'vitest',
+      status: 1,
+      report: { numPassedTests: 2, numFailedTests: 1, testResults },
+    };
+    const stories = {
+      kind: 'stories',
+      status: 1,
+      report: { stats: { flaky: 1, unexpected: 1 }, suites: [{ specs }] },
+    };
+    expect(outcomeOf([tests, stories])).toEqual({
+      passed: 3,
+      failed: 2,
+      failures: ['a.test.ts: divides\nonce\ntwice', 'a.spec.ts: prints'],
+      repeated: ['a.test.ts: adds\nexpected 2 to be 3', 'a.spec.ts: closes'],
+    });
   });
 });
