@@ -340,4 +340,71 @@ describe('while a message waits', () => {
     const bodies = (await came('/storm', isSummary)).filter(isSummary);
     expect(bodies.filter((body) => /STORM \d\d/.test(body))).toEqual([]);
   });
+
+  it('is not sent any more once the list of its hit is covert, nor to webhooks or shown by its link', async () => {
+    const plate = 'GONE 31';
+    const user = { firstName: 'Eda', lastName: 'Waits', role: 'ADMIN', password: 'Correct-horse-2' };
+    const userId = await add('users.create', { ...user, email: 'eda@example.org' });
+    await addContact(gantry, userId, { kind: 'SMS', address: '+905321112255' });
+    await gantry.pool.query(`DELETE FROM channels WHERE kind = 'SMS'`);
+    await add('channels.create', { ...channelOf, kind: 'SMS', url: `${origin}/gone/sms` });
+    const channelId = await add('channels.create', {
+      ...channelOf,
+      kind: 'HTTP',
+      url: `${origin}/gone/http`,
+    });
+    const steps = [{ afterMinutes: 0, to: [{ userId }, { channelId }] }];
+    const policyId = await add('policies.create', { name: 'Gone', steps, groupWaitSeconds: 0 });
+    await rulesOnly({ name: 'Listed', policyId, groupBy: ['SENSOR'] });
+    await add('webhooks.create', { url: `${origin}/gone/hook`, kinds: ['watchlist.alert'] });
+    receiver.respond = answer(500);
+    const hotlistId = await add('hotlists.create', {
+      name: 'Gone',
+      verification: 'NEVER',
+      priority: 'CRITICAL',
+    });
+    await gantry.ok('hotlists.addEntry', { hotlistId, plate, reason: 'Sought' }, { token });
+    const other = 'HERE 31';
+    for (const licensePlateNumber of [plate, other]) {
+      if (licensePlateNumber === other)
+        await add('watchlist.create', { pattern: other, reason: 'Stolen', priority: 'CRITICAL' });
+      await gantry.ingest(await gantry.registerSensor(), {
+        eventType: 'PLATE_RECOGNITION',
+        licensePlateNumber,
+      });
+      for (const path of ['http', 'hook'])
+        await came(`/gone/${path}`, (body) => shows(body, licensePlateNumber));
+    }
+    const { notices } = await gantry.ok('notices.getAll', { userId }, { token });
+    const pages = async () =>
+      Promise.all(
+        notices.map(
+          async ({ id }: { id: string }) =>
+            (await gantry.fetch(`/ack/${tokenOf(gantry.app.context.secrets, id)}`)).body as string,
+        ),
+      );
+    const pagesThatShow = async (of: string) => (await pages()).filter((page) => shows(page, of)).length;
+    expect([await pagesThatShow(plate), await pagesThatShow(other)]).toEqual([1, 1]);
+    await holdWaiting();
+    await gantry.ok('hotlists.update', { id: hotlistId, covert: true }, { token });
+    await sendAgain();
+    await gantry.pool.query(`UPDATE webhook_deliveries SET due_at = now() WHERE status = 'PENDING'`);
+    for (const path of ['http', 'hook']) {
+      const bodies = await came(`/gone/${path}`, (body) => shows(body, other));
+      expect(bodies.filter((body) => shows(body, plate))).toEqual([]);
+    }
+    const refusal = { last_error: 'It is about a hit whose hotlist has become covert' };
+    const failed = await eventually(
+      async () =>
+        (
+          await gantry.pool.query(
+            `SELECT last_error FROM notices WHERE status = 'FAILED'
+             UNION ALL SELECT last_error FROM webhook_deliveries WHERE status = 'DEAD'`,
+          )
+        ).rows,
+      ({ length }) => length === 3,
+    );
+    expect(failed).toEqual([refusal, refusal, refusal]);
+    expect([await pagesThatShow(plate), await pagesThatShow(other)]).toEqual([0, 1]);
+  });
 });

@@ -152,7 +152,14 @@ describe('an answer whose body is slow or interrupted', () => {
   it('has failed when not even its head arrived in time', async () => {
     const send = createSender(new AddressRules([receiver.host]), Date.now, { limitMs: 500 });
     receiver.respond = () => undefined;
-    const attempt = { id: randomUUID(), kind: 'test', body: '{}', number: 1, byHand: 0 } as const;
+    const attempt = {
+      id: randomUUID(),
+      kind: 'test',
+      body: '{}',
+      number: 1,
+      byHand: 0,
+      isWithheld: false,
+    } as const;
     const result = await send({ ...attempt, url: receiver.url, secret: 'sixteen-characters' });
     expect(result).toMatchObject({ status: null, error: 'It did not answer within 0.5 s' });
   });

@@ -115,13 +115,14 @@ export function startSending(options: SendingOptions): AsyncDisposable {
         ...{ most, leaseMs, mailLeaseMs: mailMs + leaseMarginMs },
         hideFrom: app.config.HIDE_PLATES_FROM,
       }),
-    send: async (attempt) =>
-      attempt.userId !== null && attempt.role === null
-        ? { ...failed('The user was deleted or deactivated'), isPermanent: true }
-        : send(
-            { kind: attempt.channelKind, settings: attempt.settings, secret: attempt.secret },
-            messageOf(attempt, app),
-          ),
+    async send(attempt) {
+      if (attempt.userId !== null && attempt.role === null)
+        return { ...failed('The user was deleted or deactivated'), isPermanent: true };
+      if (attempt.isWithheld)
+        return { ...failed('It is about a hit whose hotlist has become covert'), isPermanent: true };
+      const { channelKind: kind, settings, secret } = attempt;
+      return send({ kind, settings, secret }, messageOf(attempt, app));
+    },
     async succeed(attempt, result) {
       await markSent(db, attempt.id, result);
       await noteChannel(db, attempt.channelId, null);

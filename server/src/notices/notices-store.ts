@@ -239,6 +239,8 @@ export interface NoticeAttempt extends LeasedAttempt {
   readonly role: Role | null;
   /** The plates of its alarms, if they may have to be hidden since it was written. */
   readonly plates: readonly string[];
+  /** Whether it is about a hit whose list has become covert. */
+  readonly isWithheld: boolean;
   readonly channelId: string;
   readonly channelKind: ChannelKind;
   readonly channelPlates: 'HIDE' | 'SHOW';
@@ -247,16 +249,24 @@ export interface NoticeAttempt extends LeasedAttempt {
   readonly secret: string | null;
 }
 
-/**
- * The plates of the alarms of a message: those of its policy at that time, because the message of a storm is about the alarms of
- * other groups.
- */
+/** The alarms of a message: those of its group, or of all groups of its policy at that time, of which a summary tells. */
+function alarmsOf(notice: SQL): SQL {
+  return sql`alarms JOIN alarm_groups AS theirs ON theirs.id = alarms.group_id
+    JOIN alarm_groups AS its ON its.id = ${notice}.group_id AND (theirs.id = its.id OR (
+      ${notice}.kind = 'SUMMARY' AND theirs.policy_id = its.policy_id
+      AND (theirs.closed_at IS NULL OR theirs.closed_at > ${notice}.created_at - interval '1 hour')))`;
+}
+
 function platesOf(notice: SQL): SQL {
-  return sql`ARRAY(
-    SELECT DISTINCT plate FROM alarms JOIN alarm_groups AS theirs ON theirs.id = alarms.group_id
-      JOIN alarm_groups AS its ON its.policy_id = theirs.policy_id
-    WHERE its.id = ${notice}.group_id AND plate IS NOT NULL
-      AND (theirs.closed_at IS NULL OR theirs.closed_at > ${notice}.created_at - interval '1 hour'))`;
+  return sql`ARRAY(SELECT DISTINCT plate FROM ${alarmsOf(notice)} WHERE plate IS NOT NULL)`;
+}
+
+/** Whether the list of a hit has become covert since a message told of it. Alarms are read only if any list may have. */
+function isAboutCovertHit(notice: SQL): SQL {
+  return sql`CASE WHEN EXISTS (SELECT FROM hotlists WHERE covert AND updated_at > ${notice}.created_at) THEN EXISTS (
+      SELECT FROM ${alarmsOf(notice)} JOIN watchlist_alerts AS hit ON hit.id = alarms.alert_id
+      WHERE hit.hotlist_id IN (SELECT id FROM hotlists WHERE covert AND updated_at > ${notice}.created_at))
+    ELSE false END`;
 }
 
 /**
@@ -290,7 +300,7 @@ export async function claimDueNotices(
       (SELECT role FROM users WHERE users.id = taken.user_id AND is_active) AS role,
       CASE WHEN channel.updated_at > taken.created_at
           OR EXISTS (SELECT FROM users WHERE users.id = taken.user_id AND role = ANY (${sql.param([...hideFrom])}::text[]))
-        THEN ${platesOf(sql`taken`)} ELSE '{}' END AS plates,
+        THEN ${platesOf(sql`taken`)} ELSE '{}' END AS plates, ${isAboutCovertHit(sql`taken`)} AS "isWithheld",
       channel.id AS "channelId", channel.kind AS "channelKind", channel.plates AS "channelPlates", channel.settings,
       channel.secret`);
   return rows;
@@ -382,7 +392,7 @@ export interface LinkedNotice {
   readonly channelShowsPlates: boolean;
 }
 
-/** The message of a link that was sent within the last day; null if there is none. */
+/** The message of a link that was sent within the last day; null if there is none, and for a hit whose list has become covert. */
 export async function findByTokenHash(db: Executor, ackHash: string): Promise<LinkedNotice | null> {
   const { rows } = await db.execute<{ [Field in keyof LinkedNotice]: LinkedNotice[Field] }>(sql`
     SELECT id AS "noticeId", group_id AS "groupId", user_id AS "userId", language, subject, body,
@@ -391,7 +401,7 @@ export async function findByTokenHash(db: Executor, ackHash: string): Promise<Li
       EXISTS (SELECT FROM channels WHERE channels.id = channel_id AND plates = 'SHOW') AS "channelShowsPlates"
     FROM notices
     WHERE ack_hash = ${ackHash} AND group_id IS NOT NULL AND user_id IS NOT NULL
-      AND created_at > now() - interval '24 hours'`);
+      AND created_at > now() - interval '24 hours' AND NOT ${isAboutCovertHit(sql`notices`)}`);
   return rows[0] ?? null;
 }
 

@@ -3,7 +3,9 @@ import { type JobRunner, startJobs } from '../platform/database/jobs.ts';
 import { channels, type Listener } from '../platform/database/notify.ts';
 import type { Database } from '../platform/database/pool.ts';
 import { createDeliverer } from '../platform/deliverer.ts';
+import type { AttemptResult } from '../platform/outbound.ts';
 import {
+  type Attempt,
   claimDueDeliveries,
   hasOpenDeliveries,
   listDueWebhooks,
@@ -18,6 +20,13 @@ import type { SendAttempt } from './send.ts';
  */
 const MAX_PER_HOOK = 4;
 
+const WITHHELD: AttemptResult = {
+  status: null,
+  answer: null,
+  error: 'It is about a hit whose hotlist has become covert',
+  isPermanent: true,
+};
+
 export interface DelivererOptions {
   readonly db: Database;
   readonly log: Logger;
@@ -31,9 +40,10 @@ export interface DelivererOptions {
 }
 
 /** Makes the deliveries that are due; the groups of its jobs are webhooks. */
-export function createWebhookDeliverer({ db, ...options }: DelivererOptions): JobRunner {
-  return createDeliverer({
+export function createWebhookDeliverer({ db, send, ...options }: DelivererOptions): JobRunner {
+  return createDeliverer<Attempt>({
     ...options,
+    send: async (attempt) => (attempt.isWithheld ? WITHHELD : send(attempt)),
     concurrency: MAX_PER_HOOK,
     failure: 'deliveries are delayed until the next sweep',
     claim: (webhookId, most, leaseMs) => claimDueDeliveries(db, webhookId, { most, leaseMs }),

@@ -283,6 +283,8 @@ export interface Attempt extends LeasedAttempt {
   readonly body: string;
   readonly url: string;
   readonly secret: string;
+  /** Whether it is about a hit whose list has become covert since. */
+  readonly isWithheld: boolean;
 }
 
 /**
@@ -304,7 +306,10 @@ export async function claimDueDeliveries(
       attempts = attempts + 1, last_attempt_at = now(), due_at = now() + ${leaseMs} * interval '1 millisecond'
     FROM webhooks AS hook
     WHERE hook.id = ${webhookId} AND hook.enabled AND taken.webhook_id = hook.id AND taken.id = ANY (${due})
-    RETURNING taken.id, taken.kind, taken.body, taken.attempts AS number, taken.by_hand AS "byHand", hook.url, hook.secret`);
+    RETURNING taken.id, taken.kind, taken.body, taken.attempts AS number, taken.by_hand AS "byHand", hook.url, hook.secret,
+      CASE WHEN taken.kind = 'watchlist.alert' THEN EXISTS (
+        SELECT FROM watchlist_alerts AS hit JOIN hotlists ON hotlists.id = hit.hotlist_id
+        WHERE hit.id = (taken.body::json #>> '{data,id}')::uuid AND hotlists.covert) ELSE false END AS "isWithheld"`);
   return rows;
 }
 
