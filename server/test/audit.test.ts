@@ -1,12 +1,11 @@
 import { randomUUID } from 'node:crypto';
-import { beforeAll, describe, expect, it, onTestFinished, vi } from 'vitest';
+import { beforeAll, describe, expect, it, vi } from 'vitest';
 import { gather, recordActivity } from '../src/activity/store.ts';
 import { forwardActivity } from '../src/audit/feed.ts';
 import { adoptActivity, hasActivityToForward, lastActivity, readActivity } from '../src/audit/feed-store.ts';
-import { createDatabase, createPool } from '../src/platform/database/pool.ts';
 import { type Executor, inTransaction } from '../src/platform/database/transaction.ts';
 import { eventually, sharedGantry, startGantry } from './harness.ts';
-import { noteStatements, type Statement } from './noted-statements.ts';
+import { notedDatabase, type Statement } from './noted-statements.ts';
 import { startReceiver } from './webhook-receiver.ts';
 
 const PLATE = 'XQ 77-PLT';
@@ -354,10 +353,7 @@ describe('the activity log as a stream', () => {
       INSERT INTO activity (user_id, action) SELECT gen_random_uuid(), 'auth.login' FROM generate_series(1, 20000)`);
     await gantry.pool.query('ANALYZE activity');
     const statements: Statement[] = [];
-    const pool = createPool(gantry.pool.options.connectionString ?? '', 1, () => undefined);
-    onTestFinished(() => pool.end());
-    noteStatements(pool, (statement) => statements.push(statement));
-    const noted = createDatabase(pool);
+    const noted = notedDatabase(gantry.pool, (statement) => statements.push(statement));
     const { rows } = await gantry.pool.query(
       'SELECT xid::text, id::text FROM activity ORDER BY id DESC LIMIT 1',
     );

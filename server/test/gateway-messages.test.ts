@@ -4,7 +4,6 @@ import { claimMessages } from '../src/devices/messages-store.ts';
 import { listMessages, replayMessages } from '../src/devices/messages-view-store.ts';
 import { removeOldDeviceData } from '../src/devices/removal-store.ts';
 import { pageOfImages } from '../src/images/orphans-store.ts';
-import { createDatabase } from '../src/platform/database/pool.ts';
 import { inTransaction } from '../src/platform/database/transaction.ts';
 import {
   type Created,
@@ -18,7 +17,7 @@ import {
   sendJson,
 } from './gateway-calls.ts';
 import { eventually, sharedGantry, startGantry, untilBegun } from './harness.ts';
-import { noteStatements, type Statement } from './noted-statements.ts';
+import { notedDatabase, type Statement } from './noted-statements.ts';
 import { jpeg } from './sample-images.ts';
 import { openStream, type Stream } from './sse.ts';
 
@@ -404,13 +403,12 @@ describe('the data that devices sent', () => {
     );
     await gantry.pool.query('VACUUM ANALYZE device_messages');
     const statements: Statement[] = [];
-    noteStatements(gantry.pool, (statement) => statements.push(statement));
-    const db = createDatabase(gantry.pool);
+    const db = notedDatabase(gantry.pool, (statement) => statements.push(statement));
     const wanted = { connectionId: made.id, status: 'REFUSED' } as const;
     await listMessages(db, { ...wanted, skip: 0, take: 20 });
     await inTransaction(db, (tx) => replayMessages(tx, made.id, wanted));
     const ofMessages = statements.filter(({ text }) => text.includes('device_messages'));
-    expect(ofMessages.length).toBe(3);
+    expect(ofMessages).toHaveLength(3);
     for (const { text, values } of ofMessages) {
       const { rows } = await gantry.pool.query(`EXPLAIN ${text}`, values);
       expect(JSON.stringify(rows)).toContain('device_messages_by_status');

@@ -3,10 +3,9 @@ import type { LogEntry } from '@gantry/contract/log';
 import type { Shift, ShiftDetail } from '@gantry/contract/shifts';
 import { describe, expect, it } from 'vitest';
 import { listEntries } from '../src/logbook/store.ts';
-import { createDatabase } from '../src/platform/database/pool.ts';
 import { ENDLESS } from '../src/platform/time.ts';
 import { eventually, sharedGantry, startGantry, untilBegun } from './harness.ts';
-import { noteStatements, type Statement } from './noted-statements.ts';
+import { notedDatabase, type Statement } from './noted-statements.ts';
 import { createShiftedTime } from './shifted-time.ts';
 import { openStream } from './sse.ts';
 import { lengthOf } from './test-length.ts';
@@ -435,9 +434,9 @@ describe('a long log', () => {
         gen_random_uuid(), 'x', 'NOTE', 'Entry ' || n FROM generate_series(1, ${count}) AS n;
       ANALYZE log_entries`);
     const sent: Statement[] = [];
-    noteStatements(service.pool, (statement) => sent.push(statement));
+    const db = notedDatabase(service.pool, (statement) => sent.push(statement));
     const input = { take: 50, before: String(count - 100) };
-    const entries = await listEntries(createDatabase(service.pool), input, ENDLESS, Date.now());
+    const entries = await listEntries(db, input, ENDLESS, Date.now());
     expect(entries.map(({ text }) => text)[0]).toBe(`Entry ${count - 101}`);
     const page = sent.find(({ text }) => text.includes('LIMIT'));
     const { rows } = await service.pool.query(

@@ -1,4 +1,6 @@
 import type pg from 'pg';
+import { onTestFinished } from 'vitest';
+import { createDatabase, createPool, type Database } from '../src/platform/database/pool.ts';
 
 /** A statement as sent to the database. */
 export interface Statement {
@@ -26,4 +28,12 @@ export const noteStatements = (pool: pg.Pool, note: (statement: Statement) => vo
       return query(config, ...rest);
     }) as typeof client.query;
   });
+};
+
+/** The database of a service, through a pool of its own, which a test uses alone: the jobs of the service have statements, too. */
+export const notedDatabase = (of: pg.Pool, note: (statement: Statement) => void): Database => {
+  const pool = createPool(of.options.connectionString ?? '', 1, () => undefined);
+  onTestFinished(() => pool.end());
+  noteStatements(pool, note);
+  return createDatabase(pool);
 };

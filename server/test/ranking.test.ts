@@ -1,10 +1,9 @@
 import { randomUUID } from 'node:crypto';
 import { DAY_MS, HOUR_MS, MINUTE_MS } from '@gantry/contract/durations';
-import { beforeAll, describe, expect, it, onTestFinished } from 'vitest';
-import { createDatabase, createPool } from '../src/platform/database/pool.ts';
+import { beforeAll, describe, expect, it } from 'vitest';
 import { getTopLocations } from '../src/traffic/ranking.ts';
 import { sharedGantry } from './harness.ts';
-import { noteStatements } from './noted-statements.ts';
+import { notedDatabase } from './noted-statements.ts';
 import { rollUpAllTraffic } from './roll-up-all-traffic.ts';
 import { seeded } from './simulated-month.ts';
 
@@ -157,10 +156,7 @@ describe('the ranking of locations', () => {
 
   it('asks no more often, the more locations have rejected data', async () => {
     let sent = 0;
-    const pool = createPool(gantry.pool.options.connectionString ?? '', 1, () => undefined);
-    onTestFinished(() => pool.end());
-    noteStatements(pool, () => sent++);
-    const app = { ...gantry.app.context, db: createDatabase(pool) };
+    const app = { ...gantry.app.context, db: notedDatabase(gantry.pool, () => sent++) };
     const statements = async (): Promise<number> => {
       sent = 0;
       await getTopLocations(app, { ...RANGE, by: 'shareOverLimit', limit: 100, minimumVolume: 1 });
