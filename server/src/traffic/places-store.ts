@@ -10,12 +10,12 @@ import { notFound } from '../platform/error.ts';
 import { always, type History } from '../platform/history.ts';
 import { type Interval, SLOT_MS, slotOf } from '../platform/time.ts';
 import { locationLimits, type Placement, readPlacements } from '../sensors/placements-store.ts';
-import { source, waitingIn } from './passed-store.ts';
+import { isPassageWaiting, passedWithin, source, waitingIn } from './passed-store.ts';
 import { getAnyPoint } from './points-store.ts';
 import { countingOf, SENT } from './presence-store.ts';
 import { REJECTING } from './quality/rules.ts';
 import type { Segment } from './segments.ts';
-import { BINS, inSegments, isOfMotor, type Place } from './slots-store.ts';
+import { BINS, expectingPassages, inSegments, isOfMotor, type Place } from './slots-store.ts';
 
 /** A place with its speed limits (km/h). */
 export interface LimitedPlace extends Place {
@@ -180,6 +180,12 @@ function isUndoubted(): SQL {
     )`;
 }
 
+interface LiveRow extends LiveLocation {
+  readonly has_passages: boolean;
+}
+
+const readAsExpected = expectingPassages();
+
 /**
  * The traffic of every location within a range of minutes, and its speeds during the seven days before, without days with rejected
  * data. Counts of intervals come too late for that.
@@ -193,7 +199,7 @@ export async function readLive(db: Executor, range: Interval): Promise<LiveLocat
         WHERE speed_limit IS NULL AND (bins.source = 0 OR bins.source = counting.source)`,
   );
   // Plan: the unique index of traffic_bins for minutes, and traffic_bins_of_location for days.
-  const { rows } = await db.execute<LiveLocation>(sql`
+  const statementFor = (hasPassages: boolean): SQL => sql`
     WITH sent AS MATERIALIZED (
       SELECT location_id, sensor_id FROM ${SENT} AS sent
     ), counting AS MATERIALIZED (
@@ -208,7 +214,7 @@ export async function readLive(db: Executor, range: Interval): Promise<LiveLocat
       WHERE minutes = 1 AND slot >= ${moment(range.from)} AND slot < ${moment(range.until)}
       UNION ALL
       SELECT location_id, sensor_id, ${VALUES}
-      FROM (${waitingIn(range, sql`location_id IS NOT NULL`)}) AS fresh
+      FROM (${waitingIn(range, sql`location_id IS NOT NULL`, passedWithin(range), hasPassages)}) AS fresh
         JOIN counting USING (sensor_id, source)
       WHERE ${isOfMotor}
     ), live AS (
@@ -234,10 +240,11 @@ export async function readLive(db: Executor, range: Interval): Promise<LiveLocat
         ${sql.join(days, sql` UNION ALL `)}
       ) AS days GROUP BY 1
     )
-    SELECT id, name, speed_limit, speed_units AS units, coalesce(types, '[]') AS types, coalesce(working, false) AS working,
-      coalesce(usual.measured, 0)::bigint AS usual_measured, coalesce(usual.speed_sum, 0)::bigint AS usual_sum
+    SELECT ${isPassageWaiting(range)} AS has_passages, id, name, speed_limit, speed_units AS units, coalesce(types, '[]') AS types,
+      coalesce(working, false) AS working, coalesce(usual.measured, 0)::bigint AS usual_measured,
+      coalesce(usual.speed_sum, 0)::bigint AS usual_sum
     FROM locations LEFT JOIN by_type ON by_type.location_id = id LEFT JOIN working ON working.location_id = id
       LEFT JOIN usual USING (id)
-    ORDER BY ${sortedName(sql`name`)}, id`);
-  return rows;
+    ORDER BY ${sortedName(sql`name`)}, id`;
+  return readAsExpected(async (hasPassages) => (await db.execute<LiveRow>(statementFor(hasPassages))).rows);
 }

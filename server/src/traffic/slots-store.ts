@@ -332,19 +332,23 @@ export interface Counting {
   readonly source: number;
 }
 
-/** Whether events of passages were waiting when counts were last read. Most installations have none. */
-let isPassageExpected = false;
-
-/** Runs the statement for counts with or without passages that are waiting, and the other one if it finds that there are some. */
-async function readAsExpected(
-  db: Executor,
-  statementFor: (hasPassages: boolean) => SQL,
-): Promise<CountsRow[]> {
-  const isExpected = isPassageExpected;
-  const { rows } = await db.execute<CountsRow>(statementFor(isExpected));
-  isPassageExpected = rows[0]?.has_passages ?? false;
-  return isPassageExpected && !isExpected ? (await db.execute<CountsRow>(statementFor(true))).rows : rows;
+/**
+ * Returns a function that reads rows with or without passages that are waiting, as there were some the last time or not, and once more
+ * if there are some unexpectedly. Most installations have none.
+ */
+export function expectingPassages() {
+  let isExpected = false;
+  return async <Row extends { readonly has_passages: boolean }>(
+    read: (hasPassages: boolean) => Promise<Row[]>,
+  ): Promise<Row[]> => {
+    const wasExpected = isExpected;
+    const rows = await read(wasExpected);
+    isExpected = rows[0]?.has_passages ?? false;
+    return isExpected && !wasExpected ? read(true) : rows;
+  };
 }
+
+const readAsExpected = expectingPassages();
 
 const NO_COUNTS: Counts = { kinds: new Map(), rows: [] };
 
@@ -432,7 +436,9 @@ export async function readCounts(
         SELECT cell, ${KIND}, is_motor FROM fresh_kinds UNION ALL SELECT 0, '', '', '', '', '', '', true
       ) AS kind) AS kinds
     FROM counted`;
-  const [row] = await readAsExpected(db, statementFor);
+  const [row] = await readAsExpected(
+    async (hasPassages) => (await db.execute<CountsRow>(statementFor(hasPassages))).rows,
+  );
   const packed = packedOf(row, detail);
   if (!row || packed.length === 0) return NO_COUNTS;
   const kinds = [...(row.kinds ?? []), ...(await readKinds(db, packed))];
