@@ -224,7 +224,8 @@ describe('events with one passageId are one vehicle', () => {
     expect(volumesOf(await flowOf(one))).toEqual({ '08:00': 1, '09:00': 1 });
   });
 
-  it('in the last minutes, in headways and in what rules judge', async () => {
+  // Without a second try: once a passage was found, the service expects more.
+  it('in the last minutes, in headways and in what rules judge', { retry: 0 }, async () => {
     const camera = await register();
     const now = Math.floor(Date.now() / MINUTE_MS) * MINUTE_MS - MINUTE_MS;
     const live = async () =>
