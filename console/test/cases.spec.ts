@@ -134,6 +134,42 @@ test('a case begins with an event, is checked by one person with keys, and verif
   await expect(page).toHaveURL(new RegExp(`/cases/${number}$`));
 });
 
+test('the notice of a confirmed event opens a case about it, although the pane shows the next event', async ({
+  service,
+  openAs,
+}) => {
+  const sensor = await certified(service);
+  const second = await violation(service, sensor);
+  const first = await violation(service, sensor);
+  const page = await openAs('OPERATOR', `/events?sensorId=${sensor.id}&event=${first.eventId}`);
+  const pane = page.getByRole('complementary', { name: 'Event' });
+  await expect(page.getByRole('row', { name: second.licensePlateNumber })).toBeVisible();
+  const opens = async ({ licensePlateNumber }: typeof first, open: () => Promise<void>) => {
+    await expect(pane.getByRole('heading', { name: licensePlateNumber })).toBeVisible();
+    await page.keyboard.press('1');
+    const notice = page.getByRole('status').filter({ hasText: licensePlateNumber });
+    await expect(notice.getByRole('button', { name: 'Open a case' })).toBeVisible();
+    await open();
+    await expect(page).toHaveURL(/\/cases\/\d{4}-\d{6}$/, SOON);
+    await expect(page.getByText(licensePlateNumber).first()).toBeVisible();
+    await expect(notice).toHaveCount(0);
+  };
+  await opens(first, () => page.keyboard.press('Shift+o'));
+  await page.goBack();
+  await pane.getByRole('heading', { name: second.licensePlateNumber }).waitFor();
+  await opens(second, () => page.getByRole('status').getByRole('button', { name: 'Open a case' }).click());
+});
+
+test('the notice of a confirmed event can be read on a phone', async ({ service, openAs }) => {
+  const { eventId, licensePlateNumber } = await violation(service, await certified(service));
+  const page = await openAs('OPERATOR', `/events?event=${eventId}`, { width: 390, isTouched: true });
+  await page.getByRole('button', { name: 'Confirm' }).click();
+  const text = page.getByRole('status').getByText(`${licensePlateNumber} confirmed`);
+  await expect(page.getByRole('status').getByRole('button', { name: 'Open a case' })).toBeVisible();
+  const { width = 0, height = 0 } = (await text.boundingBox()) ?? {};
+  expect(width).toBeGreaterThan(3 * height);
+});
+
 test('a case about an event without a violation and an image says so in words', async ({
   service,
   openAs,

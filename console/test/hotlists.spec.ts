@@ -162,6 +162,7 @@ test('hits are confirmed and rejected by key, one at a time, and have an outcome
   await page.keyboard.press('c');
   await expect.poll(async () => (await hits()).map(({ state }) => state), SOON).toEqual(['CONFIRMED', 'NEW']);
   await expect(page.getByText('Confirmed: HK 1180')).toBeVisible();
+  await expect(page.getByRole('status').getByRole('button', { name: 'Open a case' })).toBeVisible();
 
   await page.goto(`${service.url}/hits?hit=${second?.id}`);
   const pane = await untilShown(page, 'HK 1180');

@@ -4,7 +4,7 @@ import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query';
 import { Link } from '@tanstack/react-router';
 import { useEffect, useRef, useState } from 'react';
 import { useTranslation } from 'react-i18next';
-import { OpenCase } from '../../shared/cases/open-case.tsx';
+import { OpenCase, useCaseStep } from '../../shared/cases/open-case.tsx';
 import { Faster, isConflict } from '../../shared/conflict/faster.tsx';
 import { isKept, useImage } from '../../shared/events/use-image.ts';
 import { useNotices } from '../../shared/notices/notices.tsx';
@@ -190,6 +190,7 @@ type Decision =
 function useDecision(hit: Hit, isSeen: boolean, onDecided: HitPaneProps['onDecided']) {
   const { t } = useTranslation('hits');
   const { say } = useNotices();
+  const caseStep = useCaseStep();
   const client = useQueryClient();
   const note = useRef<HTMLTextAreaElement>(null);
   const call = useMutation({
@@ -203,7 +204,8 @@ function useDecision(hit: Hit, isSeen: boolean, onDecided: HitPaneProps['onDecid
     },
     onSuccess: (after, { kind }) => {
       if (kind === 'outcome') return;
-      say(t(`decided.${kind}`, { plate: after.licensePlateNumber }));
+      const next = kind === 'confirm' ? caseStep({ hitId: hit.id }) : null;
+      say(t(`decided.${kind}`, { plate: after.licensePlateNumber }), next);
       onDecided(hit);
     },
     // Also after a failure: if somebody else was faster, the hit says who.

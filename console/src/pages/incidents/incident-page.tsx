@@ -164,7 +164,7 @@ function IncidentActions({ incident, commands }: IncidentActionsProps) {
   const steps = moves.filter((action) => allowed(incident, action));
   const [reports, setReports] = useState(false);
   const mayReport = useMay('generateReports');
-  const openCase = useOpenCase({ incidentId: incident.id });
+  const openCase = useOpenCase();
   const items: { label: string; icon: IconName; onSelect: () => void }[] = others
     .filter(([action]) => allowed(incident, action))
     .map(([action, icon]) => ({
@@ -173,7 +173,12 @@ function IncidentActions({ incident, commands }: IncidentActionsProps) {
       onSelect: () => commands.run(action, incident),
     }));
   if (mayReport) items.push({ label: t('report.make'), icon: 'file', onSelect: () => setReports(true) });
-  if (openCase) items.push({ label: t('common:openCase'), icon: 'case', onSelect: openCase.run });
+  if (openCase)
+    items.push({
+      label: t('common:openCase'),
+      icon: 'case',
+      onSelect: () => openCase.run({ incidentId: incident.id }),
+    });
   if (steps.length === 0 && items.length === 0) return <p className="text-sm text-muted">{t('notYours')}</p>;
   return (
     <>

@@ -10,7 +10,7 @@ import {
 } from 'react';
 import { useTranslation } from 'react-i18next';
 import { Button } from '../../ui/button.tsx';
-import { Icon } from '../../ui/icon.tsx';
+import { Icon, type IconName } from '../../ui/icon.tsx';
 import { Key } from '../../ui/shortcut-sheet.tsx';
 import { useShortcuts } from '../../ui/shortcuts.tsx';
 import { sentenceOf } from '../service/failure.tsx';
@@ -24,15 +24,26 @@ interface Notice {
   readonly text: string;
   readonly isFailure: boolean;
   readonly undo: (() => Promise<void>) | null;
+  /** What may come next for the object of the action. */
+  readonly next: NextStep | null;
   /** Repeats the action that failed. */
   readonly retry: (() => void) | null;
 }
 
+/** A command about the object of an action, which may be out of view when its notice is read. */
+export interface NextStep {
+  readonly label: string;
+  readonly icon: IconName;
+  /** The key of the command, for the latest notice that offers it. */
+  readonly keys: string;
+  readonly run: () => void;
+}
+
 interface Notices {
-  /** Shows a notice with an undo button for `UNDO_MS`. */
-  offerUndo(text: string, undo: () => Promise<void>): void;
-  /** Shows a notice for `UNDO_MS`. */
-  say(text: string): void;
+  /** Shows a notice with an undo button for `UNDO_MS`. @param next what else is offered for the object of the action */
+  offerUndo(text: string, undo: () => Promise<void>, next?: NextStep | null): void;
+  /** Shows a notice for `UNDO_MS`. @param next as of `offerUndo` */
+  say(text: string, next?: NextStep | null): void;
   /** Shows why something failed, until the user closes the notice. */
   sayFailure(error: unknown): void;
   /**
@@ -59,7 +70,7 @@ function withNotice(all: readonly Notice[], added: Notice): readonly Notice[] {
 export function NoticeProvider({ children }: { readonly children: ReactNode }) {
   const { t } = useTranslation('common');
   const [notices, setNotices] = useState<readonly Notice[]>([]);
-  const next = useRef(1);
+  const nextId = useRef(1);
   const userId = useSession()?.user.id;
   // A user must not see or undo the actions of the user who was signed in before.
   // biome-ignore lint/correctness/useExhaustiveDependencies: the notices are cleared when the user changes
@@ -71,18 +82,18 @@ export function NoticeProvider({ children }: { readonly children: ReactNode }) {
   const add = useCallback(
     (
       text: string,
-      { undo = null, retry = null, isFailure = false }: Partial<Omit<Notice, 'id' | 'text'>>,
+      { undo = null, next = null, retry = null, isFailure = false }: Partial<Omit<Notice, 'id' | 'text'>>,
     ) => {
-      const id = next.current++;
-      setNotices((all) => withNotice(all, { id, text, undo, retry, isFailure }));
+      const id = nextId.current++;
+      setNotices((all) => withNotice(all, { id, text, undo, next, retry, isFailure }));
       if (!isFailure) setTimeout(() => close(id), UNDO_MS);
     },
     [close],
   );
   const value = useMemo<Notices>(
     () => ({
-      offerUndo: (text, undo) => add(text, { undo }),
-      say: (text) => add(text, {}),
+      offerUndo: (text, undo, next = null) => add(text, { undo, next }),
+      say: (text, next = null) => add(text, { next }),
       sayFailure: (error) => add(sentenceOf(error).sentence, { isFailure: true }),
       sayFailureOf: (what, error, retry) =>
         add(`${what} ${sentenceOf(error).sentence}`, { retry, isFailure: true }),
@@ -93,9 +104,17 @@ export function NoticeProvider({ children }: { readonly children: ReactNode }) {
     close(id);
     await act?.().catch(value.sayFailure);
   };
+  const goOn = ({ id, next }: Notice) => {
+    close(id);
+    next?.run();
+  };
   const latest = notices.findLast((notice) => notice.undo);
+  const latestNext = notices.findLast((notice) => notice.next);
   useShortcuts([
     { keys: 'z', label: t('undo.latest'), scope: 'everywhere', run: () => latest && void undo(latest) },
+    ...(latestNext?.next
+      ? [{ ...latestNext.next, scope: 'everywhere' as const, run: () => goOn(latestNext) }]
+      : []),
   ]);
   return (
     <Context value={value}>
@@ -108,13 +127,18 @@ export function NoticeProvider({ children }: { readonly children: ReactNode }) {
         {notices.map((notice) => (
           <div
             key={notice.id}
-            className="pointer-events-auto flex max-w-xl items-center gap-3 rounded-md border border-line-strong bg-raised py-1.5 ps-3 pe-1.5 shadow-xl"
+            className="pointer-events-auto flex max-w-xl flex-wrap items-center justify-end gap-x-3 gap-y-1 rounded-md border border-line-strong bg-raised py-1.5 ps-3 pe-1.5 shadow-xl"
           >
             {notice.isFailure && <Icon name="failure" className="text-critical" />}
-            <bdi className="line-clamp-3">{notice.text}</bdi>
+            <bdi className="line-clamp-3 min-w-0 grow">{notice.text}</bdi>
             {notice.undo && (
               <Button kind="quiet" icon="undo" onClick={() => void undo(notice)}>
-                {t('undo.undo')} {notice === latest && <Key name="z" />}
+                {t('undo.undo')} {notice === latest && <KeyHint name="z" />}
+              </Button>
+            )}
+            {notice.next && (
+              <Button kind="quiet" icon={notice.next.icon} onClick={() => goOn(notice)}>
+                {notice.next.label} {notice === latestNext && <KeyHint name={notice.next.keys} />}
               </Button>
             )}
             {notice.retry && (
@@ -140,6 +164,15 @@ export function NoticeProvider({ children }: { readonly children: ReactNode }) {
         ))}
       </div>
     </Context>
+  );
+}
+
+/** The key of a command, for those who have a keyboard. */
+function KeyHint({ name }: { readonly name: string }) {
+  return (
+    <span className="pointer-coarse:hidden">
+      <Key name={name} />
+    </span>
   );
 }
 

@@ -2,6 +2,7 @@ import type { ReviewDecision } from '@gantry/contract/reviews';
 import { useQueryClient } from '@tanstack/react-query';
 import { useRef } from 'react';
 import { useTranslation } from 'react-i18next';
+import { useCaseStep } from '../../../shared/cases/open-case.tsx';
 import { isConflict, useWhen } from '../../../shared/conflict/faster.tsx';
 import { useNotices } from '../../../shared/notices/notices.tsx';
 import { errorOf, isFailed } from '../../../shared/service/run-bulk.ts';
@@ -29,6 +30,7 @@ export function useTriage(
   const client = useQueryClient();
   const user = useUser();
   const notices = useNotices();
+  const caseStep = useCaseStep();
   const fasterDecision = useFasterDecision();
   const underWay = useRef(new Set<string>());
 
@@ -75,11 +77,13 @@ export function useTriage(
       const review = await api.events.review.mutate({ id, decision, reason, ...seenOf(event) });
       note(id, { review });
       forget(id);
-      notices.offerUndo(t(`done.${decision}`, { event: nameOf(event) }), async () => {
+      const undo = async () => {
         await api.events.undoReview.mutate({ id: review.id });
         await refresh(id);
         forget(id);
-      });
+      };
+      const next = decision === 'CONFIRMED' ? caseStep({ eventId: id }) : null;
+      notices.offerUndo(t(`done.${decision}`, { event: nameOf(event) }), undo, next);
     } catch (error) {
       const { review = null, processed, archived } = event;
       underWay.current.delete(id);
