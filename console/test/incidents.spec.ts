@@ -351,9 +351,21 @@ test.describe('a role', () => {
     const me = await service.admin.api.auth.me.query();
     const { id } = await open(service, { assignedTo: me.id });
     const page = await openAs('FIELD', `/incidents/${id}`);
-    await expect(page.getByText('Assigned to somebody else.')).toBeVisible();
+    const why = page.locator('p', { hasText: 'Assigned to somebody else.' });
+    await expect(why).toContainText('an operator or an administrator can assign it to you');
     await expect(page.getByRole('button', { name: 'Acknowledge' })).toHaveCount(0);
     await expect(page.getByLabel('Note', { exact: true })).toHaveCount(0);
+  });
+
+  test('FIELD is not told that an incident is of somebody else which was merged into another', async ({
+    service,
+    openAs,
+  }) => {
+    const [twin, kept] = [await open(service), await open(service)];
+    await service.admin.api.incidents.merge.mutate({ id: twin.id, into: kept.id });
+    const page = await openAs('FIELD', `/incidents/${twin.id}`);
+    await expect(page.locator('p', { hasText: 'Merged into' }).first()).toBeVisible();
+    await expect(page.getByText('Assigned to somebody else.')).toHaveCount(0);
   });
 
   test('FIELD keeps a note that is being written when the incident is assigned to somebody else', async ({

@@ -18,7 +18,7 @@ import { Button } from '../../ui/button.tsx';
 import { Icon, type IconName } from '../../ui/icon.tsx';
 import { Menu } from '../../ui/menu.tsx';
 import { useShortcuts } from '../../ui/shortcuts.tsx';
-import { moves, useAllowed } from './allowed.ts';
+import { moves, useAllowed, useIsOfAnother } from './allowed.ts';
 import { AttachedEvents } from './attached-events.tsx';
 import { IncidentSides } from './incident-sides.tsx';
 import { NoteComposer } from './note-composer.tsx';
@@ -165,6 +165,7 @@ function IncidentActions({ incident, commands }: IncidentActionsProps) {
   const [reports, setReports] = useState(false);
   const mayReport = useMay('generateReports');
   const openCase = useOpenCase();
+  const isOfAnother = useIsOfAnother()(incident);
   const items: { label: string; icon: IconName; onSelect: () => void }[] = others
     .filter(([action]) => allowed(incident, action))
     .map(([action, icon]) => ({
@@ -179,7 +180,8 @@ function IncidentActions({ incident, commands }: IncidentActionsProps) {
       icon: 'case',
       onSelect: () => openCase.run({ incidentId: incident.id }),
     });
-  if (steps.length === 0 && items.length === 0) return <p className="text-sm text-muted">{t('notYours')}</p>;
+  if (steps.length === 0 && items.length === 0)
+    return isOfAnother ? <p className="text-sm text-muted">{t('notYours')}</p> : null;
   return (
     <>
       {steps.map((action, at) => (
