@@ -28,7 +28,11 @@ test('the strip of times is filled by buttons and keys, and corrected in a form'
 }) => {
   const { id } = await open(service);
   const page = await openAs('OPERATOR', `/incidents/${id}`);
-  const strip = page.getByRole('region', { name: 'Times', exact: true });
+  const strip = page.getByRole('region', { name: 'Key times' });
+  // Each part of the page has a name of its own.
+  await expect(page.getByRole('heading', { name: 'Handling' })).toBeVisible();
+  const names = await page.getByRole('heading', { level: 2 }).allTextContents();
+  expect(names.toSorted()).toEqual([...new Set(names)].toSorted());
   await strip.getByRole('button', { name: 'Verified: now' }).click();
   await expect(strip.getByRole('button', { name: 'Verified: now' })).toHaveCount(0);
   await page.keyboard.press('d');
@@ -75,9 +79,7 @@ test('lanes are closed and opened by clicks, from which T5 follows', async ({ se
   expect((await service.admin.api.incidents.getById.query({ id })).lanesBlocked).toBe(1);
   await page.getByRole('button', { name: 'All lanes open' }).click();
   await expect(page.getByRole('button', { name: 'All lanes open' })).toHaveCount(0);
-  await expect(
-    page.getByRole('region', { name: 'Times', exact: true }).getByText('derived').last(),
-  ).toBeVisible();
+  await expect(page.getByRole('region', { name: 'Key times' }).getByText('derived').last()).toBeVisible();
   const { work } = await service.admin.api.incidents.getById.query({ id });
   expect(work.laneHistory).toHaveLength(3);
   expect(work.roadwayClearance).not.toBeNull();
@@ -167,9 +169,7 @@ test('a unit goes through its times, and another is removed', async ({ service, 
     await button.click();
     await expect(button).toHaveCount(0);
   }
-  await expect(
-    page.getByRole('region', { name: 'Times', exact: true }).getByText('Incident clearance'),
-  ).toBeVisible();
+  await expect(page.getByRole('region', { name: 'Key times' }).getByText('Incident clearance')).toBeVisible();
   await service.admin.api.incidents.addAgency.mutate({ id, agencyId: agency.id, unit: 'Truck B' });
   await page.getByRole('button', { name: `Remove ${agency.name} · Truck B` }).click();
   await expect(page.getByText('Truck B').locator('visible=true')).toHaveCount(2);
