@@ -112,6 +112,9 @@ describe('the files of a study', async () => {
     expect(comments).toContain(`SHA-256: ${hash}`);
     expect(comments).toContain(`Time zone: ${CITY_ZONE}`);
     expect(comments).toContain('Status: FROZEN');
+    // The title is the author's, and may name the kind already.
+    expect(comments[0]).toBe('King Street');
+    expect(comments.filter((comment) => comment.startsWith('Kind: '))).toHaveLength(1);
     if (kind === 'SPEED') return;
     expect(records[0]).toMatchObject({
       Start: `${CITY_DAY}T00:00:00.000-05:00`,

@@ -22,7 +22,7 @@ import {
 } from './study-speeds.ts';
 import { pagesOfTurning, type TurningFigures } from './study-turning.ts';
 
-const TITLES: Readonly<Record<StudyKind, string>> = {
+const KINDS: Readonly<Record<StudyKind, string>> = {
   VOLUME: 'Traffic count',
   SPEED: 'Speed study',
   TURNING_MOVEMENTS: 'Turning movement count',
@@ -62,7 +62,7 @@ export async function reportOfStudy(db: Database, id: string, now: number): Prom
   const hash = study.hash ?? hashOf(content.data);
   const figures = content.figures as unknown as CommonFigures;
   const { figures: tiles, chapters, sheets, notes } = contentOf(study, figures);
-  const title = `${TITLES[study.kind]}: ${study.title}`;
+  const { title } = study;
   return {
     title,
     facts: factsOf(study, figures, hash, now),
@@ -164,6 +164,7 @@ function factsOf(study: StudyRow, { n, coverage }: CommonFigures, hash: string, 
     name === null || at === null ? '–' : `${name}, ${show(at.getTime())}`;
   return [
     { name: 'Study', value: study.id },
+    { name: 'Kind', value: KINDS[study.kind] },
     { name: 'Status', value: study.status },
     { name: 'Place', value: study.placeName },
     ...rangesOf(study),
