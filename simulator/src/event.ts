@@ -147,13 +147,13 @@ function speed(scene: Scene, photographed: boolean): EventInput {
   const measured = {
     ...vehicle,
     vehicleSpeed,
-    metadata: { limit: limitKmh(place) },
+    metadata: { limit: Math.round(limitKmh(place)) },
   };
   if (!isSpeeding(vehicleSpeed, place)) return { eventType: 'SPEED_DETECTION', ...measured };
   return {
     eventType: 'TRAFFIC_VIOLATION',
     violationType: 'SPEEDING',
-    description: `Exceeding maximum speed: ${vehicleSpeed} km/h (${mphOf(vehicleSpeed)} mph) where ${limitKmh(place)} km/h (${place.limitMph} mph) is posted`,
+    description: `Exceeding maximum speed: ${vehicleSpeed} km/h (${mphOf(vehicleSpeed)} mph) where ${Math.round(limitKmh(place))} km/h (${place.limitMph} mph) is posted`,
     ...measured,
     ...(photographed && read),
   };

@@ -102,7 +102,7 @@ async function ensureLocation(api: Api, place: Place): Promise<string> {
     road,
     kilometre: kilometreOf(road, latitude, longitude),
     lanes: isFreeway(place) ? 6 : 4,
-    description: `Posted limit ${limitKmh(place)} km/h (${place.limitMph} mph)`,
+    description: `Posted limit ${place.limitMph} mph (${Math.round(limitKmh(place))} km/h)`,
   });
   return created.id;
 }

@@ -50,9 +50,9 @@ export const places: readonly [Place, ...Place[]] = [
 
 const KM_PER_MILE = 1.609344;
 
-/** The posted limit in km/h, which the service uses. */
+/** The posted limit in km/h, which the service uses: exactly, so that it is also a round number of miles per hour. */
 export function limitKmh({ limitMph }: Place): number {
-  return Math.round(limitMph * KM_PER_MILE);
+  return Math.round(limitMph * KM_PER_MILE * 1e6) / 1e6;
 }
 
 /** A speed in whole miles per hour, as on road signs. */

@@ -194,6 +194,8 @@ describe('the fleet', () => {
         speedLimit: limitKmh(place),
       };
       expect(createLocationInput.safeParse(input).error).toBeUndefined();
+      // The console shows the limit with one decimal place.
+      expect((limitKmh(place) / 1.609344).toFixed(1)).toBe(`${place.limitMph}.0`);
       expect(latitude).toBeGreaterThan(38.9);
       expect(latitude).toBeLessThan(39.4);
       expect(longitude).toBeGreaterThan(-77.5);

@@ -49,7 +49,7 @@ export function sightingOf(sensor: VirtualSensor, { at, input }: TimedEvent): Si
     plate: input.licensePlateNumber ?? null,
     confidence: Math.round(820 + 179 * Math.sqrt(random.next())) / 1000,
     speed: input.vehicleSpeed ?? null,
-    limit: limitKmh(sensor.place),
+    limit: Math.round(limitKmh(sensor.place)),
     vehicleType: input.vehicleType ?? 'car',
     lane: random.whole(1, 3),
     isApproaching: random.chance(0.5),
