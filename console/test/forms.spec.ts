@@ -133,3 +133,11 @@ test.describe('what is entered survives a reload', () => {
     expect(await stored(page)).toEqual({ texts: [], files: 0 });
   });
 });
+
+test('a form in a dialog begins in its first field', async ({ openAs }) => {
+  const page = await openAs('ADMIN', '/sensors/faults');
+  const dialog = page.getByRole('dialog');
+  await expect(page.getByRole('heading', { level: 1, name: 'Faults' })).toBeVisible();
+  await page.keyboard.press('n');
+  await expect(dialog.getByLabel('Sensor')).toBeFocused();
+});

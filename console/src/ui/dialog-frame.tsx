@@ -14,7 +14,18 @@ export interface DialogProps {
   readonly width?: 'narrow' | 'wide' | 'full';
 }
 
+const FIELD = 'form :is(input:not([type="hidden"], [type="file"], [type="radio"]), select, textarea):enabled';
+
 const widths = { narrow: 'max-w-md', wide: 'max-w-3xl', full: 'max-w-none h-full' } as const;
+
+/**
+ * The first field of a form, so that its user can type at once; null if another one has the focus already, or on a touch
+ * screen, where the keyboard would cover the form.
+ */
+function firstField(popup: HTMLElement | null): HTMLElement | null {
+  if (popup?.contains(document.activeElement) || matchMedia('(pointer: coarse)').matches) return null;
+  return popup?.querySelector<HTMLElement>(FIELD) ?? null;
+}
 
 /** The implementation of `Dialog`, in a module that is loaded later. */
 export function DialogFrame({ title, open, onClose, children, width = 'narrow' }: DialogProps) {
@@ -34,6 +45,7 @@ export function DialogFrame({ title, open, onClose, children, width = 'narrow' }
         <Base.Viewport className="fixed inset-0 z-50 grid place-items-center overflow-y-auto p-3">
           <Base.Popup
             ref={popup}
+            initialFocus={() => firstField(popup.current) ?? true}
             className={classes(
               'flex max-h-full w-full flex-col gap-3 overflow-y-auto rounded-md border bg-raised p-4 shadow-xl',
               widths[width],
