@@ -23,6 +23,11 @@ test.describe('reports', () => {
     await dialog.getByLabel('Kind').selectOption('VIOLATIONS');
     await dialog.getByLabel('Format').selectOption('CSV');
     await dialog.getByLabel('Period', { exact: true }).selectOption('today');
+    // The filters are those of the list of events: one for severities, and codes are found by their names.
+    await expect(dialog.getByText('Severity', { exact: true })).toHaveCount(1);
+    await dialog.getByLabel('Violation', { exact: true }).fill('red');
+    await page.getByRole('option', { name: 'Red light' }).click();
+    await expect(dialog.getByRole('button', { name: 'Remove filter Violation' })).toBeVisible();
     await dialog.getByLabel('Plate').fill('06RPT42');
     await dialog.getByLabel('Why the plate is looked up').fill('Complaint 7');
     await dialog.getByRole('button', { name: 'Generate' }).click();

@@ -1,4 +1,4 @@
-import type { ReportFormat, ReportKind } from '@gantry/contract/reports';
+import type { ReportFilter, ReportFormat, ReportKind } from '@gantry/contract/reports';
 import { featureOfReport, filtersOfKind, reportFormats, reportKinds } from '@gantry/contract/values';
 import { useTranslation } from 'react-i18next';
 import { Chip } from '../../shared/filters/chip.tsx';
@@ -24,6 +24,13 @@ interface ContentFieldsProps {
   readonly isKindFixed?: boolean;
 }
 
+/** The filters of the kind. That for one severity is only offered if it is set, or if there is none for several. */
+function offeredOf({ kind, filters }: Content) {
+  const names: readonly ReportFilter[] = filtersOfKind[kind];
+  const isDouble = names.includes('severities') && filters.severity === undefined;
+  return isDouble ? names.filter((name) => name !== 'severity') : names;
+}
+
 /** The fields for the content of a report. Only the filters that apply to its kind are offered. */
 export function ContentFields({ content, onChange, errorOf, isKindFixed = false }: ContentFieldsProps) {
   const { t } = useTranslation('reports');
@@ -36,7 +43,7 @@ export function ContentFields({ content, onChange, errorOf, isKindFixed = false 
     const feature = featureOfReport[each];
     return each === kind || !feature || features?.[feature] !== false;
   });
-  const offered = filtersOfKind[kind].filter((name) => seesPlates || name !== 'licensePlateNumber');
+  const offered = offeredOf(content).filter((name) => seesPlates || name !== 'licensePlateNumber');
   const set = (name: string, value: unknown) =>
     onChange({ ...content, filters: { ...filters, [name]: value } });
   const changeKind = (next: ReportKind) => {

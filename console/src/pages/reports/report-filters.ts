@@ -8,6 +8,7 @@ import {
 } from '@gantry/contract/values';
 import { useMemo } from 'react';
 import { useTranslation } from 'react-i18next';
+import { findCodes, useCodeNames, vehicles, violationCodes } from '../../shared/events/codes.ts';
 import { type ReadFilterName, useReadFilters } from '../../shared/events/read-filters.ts';
 import type { Filter } from '../../shared/filters/filter.ts';
 import { incidentLookUp, locationLookUp, sensorLookUp } from '../../shared/places/look-ups.ts';
@@ -20,6 +21,7 @@ export function useReportFilters(): Readonly<Record<ReportFilter, Filter>> {
   const { t } = useTranslation('reports');
   const { t: common } = useTranslation('common');
   const { t: events } = useTranslation('events');
+  const names = useCodeNames();
   const reads = useReadFilters();
   return useMemo(() => {
     const text = (name: OwnFilter): Filter => ({ kind: 'text', name, label: t(`filters.${name}`) });
@@ -33,6 +35,13 @@ export function useReportFilters(): Readonly<Record<ReportFilter, Filter>> {
       label: t(`filters.${name}`),
       options: values.map((value) => ({ value, label: labelOf(value) })),
     });
+    const code = (name: OwnFilter, codes: readonly string[], nameOf: (code: string) => string): Filter => ({
+      kind: 'lookUp',
+      name,
+      label: t(`filters.${name}`),
+      find: async (part) => findCodes(codes, nameOf, part),
+      nameOf: async (value) => nameOf(value),
+    });
     const yesNo = (name: OwnFilter): Filter => ({
       kind: 'yesNo',
       name,
@@ -42,9 +51,9 @@ export function useReportFilters(): Readonly<Record<ReportFilter, Filter>> {
     });
     return {
       eventType: choice('eventType', eventTypes, (value) => events(`types.${value}`)),
-      violationType: text('violationType'),
-      vehicleType: text('vehicleType'),
-      licensePlateNumber: { ...text('licensePlateNumber'), hint: events('filters.plateHint') } as Filter,
+      violationType: code('violationType', violationCodes, names.violation),
+      vehicleType: code('vehicleType', vehicles, names.vehicle),
+      licensePlateNumber: { ...text('licensePlateNumber'), hint: t('filters.plateHint') } as Filter,
       processed: yesNo('processed'),
       archived: yesNo('archived'),
       locationName: text('locationName'),
@@ -74,7 +83,7 @@ export function useReportFilters(): Readonly<Record<ReportFilter, Filter>> {
         common(`incidentStatus.${value}`),
       ),
     };
-  }, [t, common, events, reads]);
+  }, [t, common, events, names, reads]);
 }
 
 /** Removes the filters that are not set, and trims the texts of the others. */
