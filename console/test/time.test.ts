@@ -1,3 +1,4 @@
+import { readdir, readFile } from 'node:fs/promises';
 import { describe, expect, it } from 'vitest';
 import { createEnteredTimes } from '../src/shared/time/entered.ts';
 import { createTimeFormat } from '../src/shared/time/format.ts';
@@ -14,6 +15,20 @@ describe('a moment', () => {
   it('is written in the zone, in the format of the service', () => {
     expect(berlin.dateTime(new Date('2026-11-22T13:03:22Z'))).toBe('22.11.2026 14:03:22');
     expect(berlin.isoDay(new Date('2026-11-22T23:30:00Z'))).toBe('2026-11-23');
+  });
+
+  it('is written in the same format if it is a day, or some days, of a figure', () => {
+    expect(berlin.day('2026-11-22')).toBe('22.11.2026');
+    expect(berlin.days({ startDate: '2026-10-31', endDate: '2026-11-22' })).toBe('31.10.2026 – 22.11.2026');
+    expect(berlin.days({ startDate: '2026-11-22', endDate: '2026-11-22' })).toBe('22.11.2026');
+  });
+
+  it('is not written by a page itself', async () => {
+    const folder = new URL('../src/', import.meta.url);
+    const files = (await readdir(folder, { recursive: true })).filter((file) => /\.tsx?$/.test(file));
+    expect(files.length).toBeGreaterThan(100);
+    for (const file of files)
+      expect(await readFile(new URL(file, folder), 'utf8'), file).not.toMatch(/startDate\} – \$\{/);
   });
 
   it('has the offset in effect at that time, before and after the clocks change', () => {

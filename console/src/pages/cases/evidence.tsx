@@ -3,6 +3,7 @@ import { useTranslation } from 'react-i18next';
 import { useCodeNames } from '../../shared/events/codes.ts';
 import { speedFigure } from '../../shared/status/speed.ts';
 import { Moment } from '../../shared/time/moment.tsx';
+import { useServiceTime } from '../../shared/time/use-time.ts';
 import { Panel } from '../../ui/panel.tsx';
 import { ResultBadge } from './parts.tsx';
 
@@ -78,12 +79,16 @@ export function Checks({ of }: { readonly of: CaseDetail }) {
   );
 }
 
+/** The values of sentences that are days. */
+const DAYS: ReadonlySet<string> = new Set(['from', 'until']);
+
 type Sentence = CaseCheck['sentences'][number];
 
 /** What a check found, in the language of the console; as the service says it, in English, where a code is unknown here. */
 function useFinding(): (check: CaseCheck) => { readonly text: string; readonly language: string } {
   const { t, i18n } = useTranslation(['cases', 'certificates', 'common']);
   const names = useCodeNames();
+  const time = useServiceTime();
   const { language } = i18n;
   const inWords = (name: string, value: Sentence['values'][string]): string => {
     if (typeof value === 'number') return value.toLocaleString(language, { maximumFractionDigits: 3 });
@@ -92,7 +97,8 @@ function useFinding(): (check: CaseCheck) => { readonly text: string; readonly l
     if (name === 'kind') return t(`certificates:kinds.${value}` as never, value);
     if (name === 'status') return t(`common:sensorStatus.${value}` as never, value);
     if (name === 'violation') return `\u2068${names.violation(value)}\u2069`;
-    // Numbers of certificates and days are written from left to right.
+    if (DAYS.has(name)) return `\u2066${time.day(value)}\u2069`;
+    // Numbers of certificates are written from left to right.
     return `${name === 'reason' ? '\u2068' : '\u2066'}${value}\u2069`;
   };
   return ({ sentences, message }) => {

@@ -96,11 +96,12 @@ interface CardsProps {
 
 function Cards({ performance, days }: CardsProps) {
   const { t, i18n } = useTranslation(['incidents', 'common']);
+  const time = useServiceTime();
   const { overall, byType, bySeverity, byRoad, falseAlarms, secondaries, respondersStruck } = performance;
   const known = <Row extends PerformanceFigures>(rows: readonly Row[]) =>
     rows.filter(({ incidents }) => incidents > 0);
   const [from, until] = useSpan(days);
-  const subject = `${days.startDate} – ${days.endDate}`;
+  const subject = time.days(days);
   return (
     <div className="grid gap-3 p-4 min-[1700px]:grid-cols-2">
       <Card

@@ -10,6 +10,7 @@ import { useCodeNames } from '../../shared/events/codes.ts';
 import type { DayRange } from '../../shared/range/days.ts';
 import { weekdaysFrom } from '../../shared/time/format.ts';
 import { Moment } from '../../shared/time/moment.tsx';
+import { useServiceTime } from '../../shared/time/use-time.ts';
 import { useTimeSettings } from '../../shared/time/zone.ts';
 import { Empty } from '../../ui/empty.tsx';
 import { Icon } from '../../ui/icon.tsx';
@@ -23,8 +24,7 @@ interface AnalyticsViewProps {
 /** The totals, charts and tables of a range of days. */
 export function AnalyticsView({ analytics, days }: AnalyticsViewProps) {
   const { t } = useTranslation('reports');
-  const { startDate, endDate } = days;
-  const subject = startDate === endDate ? startDate : `${startDate} – ${endDate}`;
+  const subject = useServiceTime().days(days);
   const { total, start: from, end: until, keptSince } = analytics;
   const n = t('analytics.events', { count: total });
   const range = { subject, n, from, until };

@@ -16,12 +16,12 @@ const MIN_MEASURED = 30;
 export function FlowTiles({ flow, subject }: { readonly flow: Flow; readonly subject: Subject }) {
   const { t } = useTranslation('traffic');
   const { t: studies } = useTranslation('studies');
-  const { zone } = useServiceTime();
+  const time = useServiceTime();
   const name = usePlaceName(subject.place);
   const about = [
     [studies('place'), name],
-    [studies('period'), `${subject.days.startDate} – ${subject.days.endDate}`],
-    [studies('zone'), zone],
+    [studies('period'), time.days(subject.days)],
+    [studies('zone'), time.zone],
   ] as const;
   const tiles = [...useSpeedTiles(flow), ...useVolumeTiles(flow)];
   return (

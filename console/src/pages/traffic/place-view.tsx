@@ -28,9 +28,6 @@ interface PlaceViewProps {
   readonly vehicleType: string | undefined;
 }
 
-const daysText = ({ days: { startDate, endDate } }: Subject): string =>
-  startDate === endDate ? startDate : `${startDate} – ${endDate}`;
-
 /** Isolates a name or a date, so that its order does not change within text of the opposite direction. */
 const isolated = (text: string): string => `\u2068${text}\u2069`;
 
@@ -44,6 +41,8 @@ function useNames({
   const codes = useCodeNames();
   const name = usePlaceName(subject.place);
   const otherName = usePlaceName(other?.place ?? null);
+  const time = useServiceTime();
+  const daysText = ({ days }: Subject): string => time.days(days);
   const isSameTime = other !== null && daysText(other) === daysText(subject);
   const names = isSameTime ? [name, otherName] : [daysText(subject), other ? daysText(other) : ''];
   const [firstName = '', secondName = ''] = names.map(isolated);
@@ -150,7 +149,7 @@ export function PlaceView({ subject, other, traffic, otherTraffic, shows, vehicl
         {other && otherTraffic.week && second && (
           <WeekCard
             week={otherTraffic.week}
-            subject={[otherName, daysText(other)].map(isolated).join(', ')}
+            subject={[otherName, time.days(other.days)].map(isolated).join(', ')}
             n={vehicles(second.volume ?? 0)}
             shows={shows}
             units={flow.units}

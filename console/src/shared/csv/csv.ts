@@ -46,7 +46,8 @@ export type Cell = Date | string | number | null;
 /** A column of the table of a chart. The first column labels the rows: it holds the categories of the axis. */
 export interface ChartColumn {
   readonly header: string;
-  /** `share` is a number from 0 to 1, shown in percent; `moment` and `day` are times in the zone of the service. */
+  /** `share` is a number from 0 to 1, shown in percent; `moment` and `day` are times in the zone of the service;
+   * a `day` may also be a string such as `2026-11-22`. */
   readonly kind: 'text' | 'number' | 'share' | 'moment' | 'day';
   /** Maximum number of decimal places shown; the file has all of them. */
   readonly digits?: number;

@@ -20,6 +20,10 @@ export interface TimeFormat {
   duration(milliseconds: number): string;
   /** `2026-11-22`: the day in the time zone, for inputs and URLs. */
   isoDay(moment: Date): string;
+  /** A day such as `2026-11-22`, in the date format of the service. */
+  day(isoDay: string): string;
+  /** The first and the last of some days, or the only one, in the date format of the service. */
+  days(range: { readonly startDate: string; readonly endDate: string }): string;
 }
 
 const UNITS = [
@@ -62,6 +66,10 @@ export function createTimeFormat(zone: string, language: string, settings: Timez
 
   const dateOf = ({ year = '', month = '', day = '' }: Record<string, string>): string =>
     settings.dateFormat.replace('YYYY', year.padStart(4, '0')).replace('MM', month).replace('DD', day);
+  const dayOf = (isoDay: string): string => {
+    const [year, month, day] = isoDay.split('-');
+    return dateOf({ year, month, day } as Record<string, string>);
+  };
   const clock = ({ hour = '', minute = '', second = '' }: Record<string, string>, withSeconds: boolean) => {
     const seconds = withSeconds ? `:${second}` : '';
     if (settings.use24HourFormat) return `${hour}:${minute}${seconds}`;
@@ -101,6 +109,8 @@ export function createTimeFormat(zone: string, language: string, settings: Timez
       const { year = '', month = '', day = '' } = read(moment);
       return `${year.padStart(4, '0')}-${month}-${day}`;
     },
+    day: dayOf,
+    days: ({ startDate, endDate }) => [...new Set([startDate, endDate])].map(dayOf).join(' – '),
   };
 }
 

@@ -30,9 +30,9 @@ export function Moment({ at, as = 'dateTime', className }: MomentProps) {
   );
 }
 
-const DAY = /(\d{1,4}-\d{1,2}-\d{1,4})/;
+const DAY = /(\d{1,4}[-./]\d{1,2}[-./]\d{1,4})/;
 
-/** Renders a text in which dates such as 2026-11-17 do not wrap at their hyphens. */
+/** Renders a text in which dates such as 2026-11-17 and 17/11/2026 do not wrap. */
 export function UnbrokenDays({ text }: { readonly text: string }) {
   return text.split(DAY).map((part, at) =>
     at % 2 === 0 ? (

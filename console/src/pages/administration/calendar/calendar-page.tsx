@@ -13,6 +13,7 @@ import { textColumn } from '../../../shared/table/column.tsx';
 import { type Column, DataTable } from '../../../shared/table/data-table.tsx';
 import { ExportButton } from '../../../shared/table/export-button.tsx';
 import { usePages } from '../../../shared/table/pages.ts';
+import { useServiceTime } from '../../../shared/time/use-time.ts';
 import { Button } from '../../../ui/button.tsx';
 import { Empty } from '../../../ui/empty.tsx';
 import { Select } from '../../../ui/select.tsx';
@@ -39,6 +40,7 @@ const YEARS = { before: 10, after: 2 };
 
 function Calendar({ thisYear }: { readonly thisYear: number }) {
   const { t } = useTranslation('administration');
+  const time = useServiceTime();
   const { say } = useNotices();
   const navigate = useNavigate({ from: '/administration/calendar' });
   const { year = String(thisYear) } = useSearch({ from: '/shell/administration/calendar' });
@@ -109,7 +111,7 @@ function Calendar({ thisYear }: { readonly thisYear: number }) {
           onClose={() => setDeleted(null)}
         >
           <p>
-            <bdi dir="ltr">{deleted.date}</bdi> <bdi className="font-semibold">{deleted.name}</bdi>
+            <bdi dir="ltr">{time.day(deleted.date)}</bdi> <bdi className="font-semibold">{deleted.name}</bdi>
           </p>
           <p>{t('calendar.deleteText')}</p>
         </ConfirmDialog>
@@ -120,6 +122,7 @@ function Calendar({ thisYear }: { readonly thisYear: number }) {
 
 function useDayColumns(onDelete: (day: CalendarDay) => void): readonly Column<CalendarDay>[] {
   const { t, i18n } = useTranslation('administration');
+  const time = useServiceTime();
   return useMemo(() => {
     const weekday = new Intl.DateTimeFormat(i18n.language, { weekday: 'long', timeZone: 'UTC' });
     return [
@@ -130,7 +133,7 @@ function useDayColumns(onDelete: (day: CalendarDay) => void): readonly Column<Ca
         width: '8rem',
         cell: ({ date }) => (
           <bdi dir="ltr" className="figures">
-            {date}
+            {time.day(date)}
           </bdi>
         ),
       },
@@ -164,13 +167,13 @@ function useDayColumns(onDelete: (day: CalendarDay) => void): readonly Column<Ca
             kind="quiet"
             icon="delete"
             iconOnly
-            aria-label={t('calendar.deleteDay', { day: `${day.date} ${day.name}` })}
+            aria-label={t('calendar.deleteDay', { day: `${time.day(day.date)} ${day.name}` })}
             onClick={() => onDelete(day)}
           />
         ),
       },
     ];
-  }, [t, i18n, onDelete]);
+  }, [t, i18n, onDelete, time]);
 }
 
 function LocationName({ id }: { readonly id: string }) {

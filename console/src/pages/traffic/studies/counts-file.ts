@@ -22,7 +22,7 @@ import { partNames } from './counts-table.tsx';
 /** Reads the counts of all days of a choice, and saves them as CSV. */
 export function useSaveCounts(choice: CountsChoice, title: string) {
   const { t } = useTranslation('chart');
-  const { zone } = useServiceTime();
+  const time = useServiceTime();
   const { sayFailure } = useNotices();
   const tableOf = useCountTable();
   const name = usePlaceName(choice.place);
@@ -30,8 +30,8 @@ export function useSaveCounts(choice: CountsChoice, title: string) {
   return useMutation({
     mutationFn: async () => {
       const { bins } = await api.traffic.getCounts.query(countsInput(choice, choice.days));
-      const facts = [title, name, `${startDate} – ${endDate}`, t('zoneFact', { zone })];
-      const csv = csvOf(tableOf(bins, []), zone, facts, csvChoice());
+      const facts = [title, name, time.days(choice.days), t('zoneFact', { zone: time.zone })];
+      const csv = csvOf(tableOf(bins, []), time.zone, facts, csvChoice());
       saveFile(
         new Blob([csv], { type: 'text/csv;charset=utf-8' }),
         `${fileNameOf(title, name, startDate, endDate)}.csv`,

@@ -8,6 +8,7 @@ import { DateField } from '../../../shared/form/date-field.tsx';
 import { CopyButton } from '../../../shared/notices/copy-button.tsx';
 import { type DayRange, daysIn, moved } from '../../../shared/range/days.ts';
 import { service } from '../../../shared/service/service.ts';
+import { useServiceTime } from '../../../shared/time/use-time.ts';
 import { Button } from '../../../ui/button.tsx';
 import { Empty } from '../../../ui/empty.tsx';
 import { usePlaceName } from '../place.tsx';
@@ -86,6 +87,7 @@ interface CountsCardProps extends CountsViewProps {
 function CountsCard({ choice, counts, peaks, onChange }: CountsCardProps) {
   const { t, i18n } = useTranslation('studies');
   const { t: traffic } = useTranslation('traffic');
+  const time = useServiceTime();
   const { place, days, day, interval } = choice;
   const { bins } = counts;
   const isByDay = interval === 'day';
@@ -95,7 +97,7 @@ function CountsCard({ choice, counts, peaks, onChange }: CountsCardProps) {
   const zone = useZoneNote(first, last);
   const count = sumOf(bins.map(({ volume }) => volume)) ?? 0;
   const weekday = new Intl.DateTimeFormat(i18n.language, { weekday: 'long', timeZone: 'UTC' });
-  const shown = isByDay ? `${days.startDate} – ${days.endDate}` : `${weekday.format(new Date(day))} ${day}`;
+  const shown = isByDay ? time.days(days) : `${weekday.format(new Date(day))} ${time.day(day)}`;
   const title = t('counts.title', { days: `\u2068${shown}\u2069` });
   const table = useCountTable()(bins, peaks);
   const tsvOf = useTsv();

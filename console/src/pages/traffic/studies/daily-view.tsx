@@ -78,7 +78,7 @@ interface CardProps {
 /** The means of all complete days, of those from Monday to Friday, and of weekends. */
 function MeanTiles({ volumes, name, days }: CardProps) {
   const { t } = useTranslation('studies');
-  const { zone } = useServiceTime();
+  const time = useServiceTime();
   const { number } = useNumbers();
   const { adt, awdt, weekendAdt, excluded } = volumes;
   const means = [
@@ -103,8 +103,8 @@ function MeanTiles({ volumes, name, days }: CardProps) {
           }}
           subject={[
             [t('place'), name],
-            [t('period'), `\u2066${days.startDate} – ${days.endDate}\u2069`],
-            [t('zone'), zone],
+            [t('period'), `\u2066${time.days(days)}\u2069`],
+            [t('zone'), time.zone],
           ]}
         >
           {n === 0 && <p className="text-sm">{t('daily.noDay')}</p>}
@@ -120,13 +120,14 @@ function MeanTiles({ volumes, name, days }: CardProps) {
 /** The volume of each day, with those that are in no mean, and why. */
 function DaysCard({ volumes, name, days }: CardProps) {
   const { t } = useTranslation('studies');
+  const time = useServiceTime();
   const { excluded, adt } = volumes;
   const table = useDaysTable(volumes);
   const draw = useDraw(volumes, table);
   const [from, until] = useSpan(days);
   return (
     <ChartCard
-      title={t('daily.title', { days: `\u2068${days.startDate} – ${days.endDate}\u2069` })}
+      title={t('daily.title', { days: `\u2068${time.days(days)}\u2069` })}
       subject={name}
       n={t('nCompleteDays', { count: adt.n })}
       {...{ from, until, table, draw }}
@@ -143,7 +144,7 @@ function DaysCard({ volumes, name, days }: CardProps) {
                 header: t('file.date'),
                 isLeftToRight: true,
                 shown: 'w-32 whitespace-nowrap',
-                cell: ({ date }: (typeof excluded)[number]) => date,
+                cell: ({ date }: (typeof excluded)[number]) => time.day(date),
               },
               { header: t('howLabels.reason'), cell: ({ reason }) => <Reason text={reason} /> },
             ]}
@@ -163,7 +164,7 @@ function useDaysTable({ days }: DailyVolumesOfPlace): ChartTable {
     const weekday = new Intl.DateTimeFormat(i18n.language, { weekday: 'short', timeZone: 'UTC' });
     return {
       columns: [
-        { header: t('file.date'), kind: 'text' },
+        { header: t('file.date'), kind: 'day' },
         { header: t('daily.weekday'), kind: 'text' },
         { header: t('counts.motorVehicles'), kind: 'number' },
         { header: t('file.status'), kind: 'text' },
@@ -182,11 +183,12 @@ function useDaysTable({ days }: DailyVolumesOfPlace): ChartTable {
 
 function useDraw({ days, adt }: DailyVolumesOfPlace, table: ChartTable) {
   const { t } = useTranslation('studies');
+  const time = useServiceTime();
   const textOf = useCellText();
   return useCallback(
     (look: Look): ChartOption => {
       const number = (value: number) => textOf(value, { header: '', kind: 'number' });
-      const labels = table.rows.map(([date, weekday]) => `${weekday}\n${date}`);
+      const labels = days.map(({ date }, at) => `${table.rows[at]?.[1]}\n${time.day(date)}`);
       const hidden = gapAxes(labels);
       const ofKind = (isWhole: boolean) =>
         days.map(({ status, volume }) => ((status === 'VALID') === isWhole ? volume : null));
@@ -194,9 +196,9 @@ function useDraw({ days, adt }: DailyVolumesOfPlace, table: ChartTable) {
         grid: { ...grid, top: 48, right: 88 },
         legend: legend(look),
         tooltip: tooltipOf(look, 'axis', (at) => {
-          const [date, weekday, ...values] = table.rows[at] ?? [];
+          const [, , ...values] = table.rows[at] ?? [];
           return {
-            title: [`${weekday} ${date}`],
+            title: [labels[at]?.replace('\n', ' ') ?? ''],
             rows: values.flatMap((value, next) => {
               const column = table.columns[next + 2];
               return column && value !== null ? { name: column.header, value: textOf(value, column) } : [];
@@ -239,6 +241,6 @@ function useDraw({ days, adt }: DailyVolumesOfPlace, table: ChartTable) {
         ],
       };
     },
-    [days, adt, table, textOf, t],
+    [days, adt, table, textOf, time, t],
   );
 }

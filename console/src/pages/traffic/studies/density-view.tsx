@@ -100,7 +100,7 @@ function DensityTile({ choice, density }: { choice: DensityChoice; density: Dens
         }}
         subject={[
           [t('place'), name],
-          [t('period'), `${choice.days.startDate} – ${choice.days.endDate}`],
+          [t('period'), time.days(choice.days)],
           [t('zone'), time.zone],
         ]}
       >

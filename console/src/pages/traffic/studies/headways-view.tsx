@@ -46,16 +46,16 @@ export function HeadwaysView({ choice }: { readonly choice: HeadwaysChoice }) {
 function HeadwayTiles({ choice, headways }: { choice: HeadwaysChoice; headways: HeadwaysOfPlace }) {
   const { t } = useTranslation('studies');
   const { number, share } = useNumbers();
-  const { zone } = useServiceTime();
+  const time = useServiceTime();
   const name = usePlaceName(choice.place);
   const times = useTimesText()(choice);
   const { n, derived, vehicles, status, reason } = headways;
   const seconds = t('units.seconds');
   const subject = [
     [t('place'), name],
-    [t('period'), `${choice.days.startDate} – ${choice.days.endDate}`],
+    [t('period'), time.days(choice.days)],
     [t('speed.times'), times],
-    [t('zone'), zone],
+    [t('zone'), time.zone],
   ] as const;
   const common = {
     n: t('headways.n', { n: number(n) }),

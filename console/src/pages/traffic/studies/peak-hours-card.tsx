@@ -28,13 +28,14 @@ export function PeakHoursCard({ place, days, day, peaks, onChooseDay }: PeakHour
   const { t } = useTranslation('studies');
   const name = usePlaceName(place);
   const textOf = useCellText();
+  const time = useServiceTime();
   const { number } = useNumbers();
   const table = usePeakTable(peaks);
   const zone = useZoneOfDays(days);
   const { columns, rows } = table;
   return (
     <CardFrame
-      title={t('peaks.title', { days: `\u2068${days.startDate} – ${days.endDate}\u2069` })}
+      title={t('peaks.title', { days: `\u2068${time.days(days)}\u2069` })}
       subject={name}
       n={t('nDays', { count: peaks.average?.n ?? 0 })}
       {...{ table, zone }}
@@ -82,7 +83,7 @@ function usePeakTable({ days, average }: PeakHoursOfPlace): ChartTable {
   const time = useServiceTime();
   return useMemo(() => {
     const columns: ChartColumn[] = [
-      { header: t('file.date'), kind: 'text' },
+      { header: t('file.date'), kind: 'day' },
       ...shown.flatMap((window): ChartColumn[] => {
         const name = t(`windows.${window}`);
         return [

@@ -35,18 +35,18 @@ interface SpeedComparisonProps {
 /** Two speed studies, and whether the difference between them could be chance. */
 export function SpeedComparison({ before, after, units, today }: SpeedComparisonProps) {
   const { t } = useTranslation('studies');
-  const { zone } = useServiceTime();
+  const time = useServiceTime();
   const compared = useQuery({
     ...service.traffic.compareStudies.queryOptions(comparisonInput(before, after, units)),
     placeholderData: keepPreviousData,
     staleTime: 60_000,
   });
   const [nameBefore, nameAfter] = [usePlaceName(before.place), usePlaceName(after.place)];
-  const daysOf = ({ days }: Subject) => `\u2066${days.startDate} – ${days.endDate}\u2069`;
+  const daysOf = ({ days }: Subject) => `\u2066${time.days(days)}\u2069`;
   const facts = [
     [t('compare.before'), `${nameBefore}, ${daysOf(before)}`],
     [t('compare.after'), `${nameAfter}, ${daysOf(after)}`],
-    [t('zone'), zone],
+    [t('zone'), time.zone],
   ] as const;
   const isOver = before.days.endDate < today && after.days.endDate < today;
   const subject = nameBefore === nameAfter ? nameAfter : `${nameBefore} / ${nameAfter}`;

@@ -61,15 +61,15 @@ type Subject = readonly (readonly [name: string, value: string])[];
 /** What is studied: the place, the days, the hours and the vehicles. */
 function useStudySubject({ place, days, weekdays, hours, vehicleClass }: SpeedChoice): Subject {
   const { t } = useTranslation('studies');
-  const { zone } = useServiceTime();
+  const time = useServiceTime();
   const name = usePlaceName(place);
   const times = useTimesText();
   return [
     [t('place'), name],
-    [t('period'), `${days.startDate} – ${days.endDate}`],
+    [t('period'), time.days(days)],
     [t('speed.times'), times({ weekdays, hours })],
     [t('speed.class'), vehicleClass ? t(`classes.${vehicleClass}`) : t('counts.motorVehicles')],
-    [t('zone'), zone],
+    [t('zone'), time.zone],
   ];
 }
 

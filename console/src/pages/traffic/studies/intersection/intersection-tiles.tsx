@@ -40,7 +40,7 @@ export function IntersectionTiles({ choice, part, peak, figures, bins }: Interse
     [
       t('period'),
       <bdi key="days" dir="ltr">
-        {part === 'period' ? `${days.startDate} – ${days.endDate}` : day}
+        {part === 'period' ? time.days(days) : time.day(day)}
       </bdi>,
     ],
     [t('zone'), time.zone],

@@ -5,6 +5,7 @@ import { CardFrame } from '../../../../shared/chart/card-frame.tsx';
 import { useZoneNote } from '../../../../shared/chart/use-zone-note.ts';
 import { daysIn } from '../../../../shared/range/days.ts';
 import { service } from '../../../../shared/service/service.ts';
+import { useServiceTime } from '../../../../shared/time/use-time.ts';
 import { Button } from '../../../../ui/button.tsx';
 import { Empty } from '../../../../ui/empty.tsx';
 import { usePlaceName } from '../../place.tsx';
@@ -166,6 +167,7 @@ function BinsCard({
 }) {
   const { t } = useTranslation('studies');
   const { t: traffic } = useTranslation('traffic');
+  const time = useServiceTime();
   const { name, day, interval } = choice;
   const bins = countBins(ofDay.bins);
   const columns = columnsOf(bins);
@@ -173,7 +175,7 @@ function BinsCard({
   const zone = useZoneNote(first, last);
   const peaks = ofDay.peaks.map((peak) => ({ ...peak, by: [] }));
   const table = useCountTable()(bins, peaks);
-  const title = t('intersection.bins', { day: `\u2068${day}\u2069` });
+  const title = t('intersection.bins', { day: `\u2068${time.day(day)}\u2069` });
   return (
     <CardFrame
       {...{ title, zone, table }}

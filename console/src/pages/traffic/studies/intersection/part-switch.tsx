@@ -43,7 +43,7 @@ export function usePartText(peaks: readonly TurningPeak[], days: DayRange, day: 
   const { t } = useTranslation('studies');
   const time = useServiceTime();
   return (part: CountPartName): string => {
-    if (part === 'total') return t('intersection.parts.total', { day: `\u2066${day}\u2069` });
+    if (part === 'total') return t('intersection.parts.total', { day: `\u2066${time.day(day)}\u2069` });
     if (part === 'period') return t('intersection.parts.period', { count: daysIn(days) });
     const { start, end } = peaks.find(({ window }) => window === part) ?? {};
     const name = t(`intersection.parts.${part}`);

@@ -2,6 +2,7 @@ import type { DataQualityOfPlace } from '@gantry/contract/quality';
 import type { BinStatus } from '@gantry/contract/traffic';
 import type { ReactNode } from 'react';
 import { useTranslation } from 'react-i18next';
+import { useServiceTime } from '../../../../shared/time/use-time.ts';
 import { classes } from '../../../../ui/classes.ts';
 import { Skeleton } from '../../../../ui/skeleton.tsx';
 import { hatchingOf } from '../statuses.tsx';
@@ -36,6 +37,7 @@ const signs: Readonly<Partial<Record<BinStatus, string>>> = {
  */
 export function DayMap({ label, days, rows, day, onChoose }: DayMapProps) {
   const { t, i18n } = useTranslation('studies');
+  const time = useServiceTime();
   const weekday = new Intl.DateTimeFormat(i18n.language, { weekday: 'narrow', timeZone: 'UTC' });
   const head = 'sticky start-0 z-10 border-b border-e bg-surface px-3 text-start';
   return (
@@ -56,8 +58,8 @@ export function DayMap({ label, days, rows, day, onChoose }: DayMapProps) {
               <th
                 key={each}
                 scope="col"
-                aria-label={each}
-                title={each}
+                aria-label={time.day(each)}
+                title={time.day(each)}
                 className={classes('figures border-b p-1 font-normal', each === day && 'bg-selected')}
               >
                 <span className="block leading-tight">{weekday.format(new Date(`${each}T00:00:00Z`))}</span>
@@ -103,8 +105,9 @@ interface DayCellProps {
 function DayCell({ of: { date, status, coverage, rules }, isChosen, onChoose }: DayCellProps) {
   const { t, i18n } = useTranslation('studies');
   const share = new Intl.NumberFormat(i18n.language, { style: 'percent' });
+  const time = useServiceTime();
   const text = [
-    date,
+    time.day(date),
     t(`status.${status}`),
     t('known', { share: share.format(Math.floor(coverage * 100) / 100) }),
     ...(rules.length > 0 ? [rules.join(', ')] : []),

@@ -32,17 +32,17 @@ const SHOWN = 200;
 /** What rules found, and the way to decide on it. */
 export function FlagsCard({ place, days, severity, day, quality, onChange }: FlagsCardProps) {
   const { t } = useTranslation('studies');
-  const { isoDay } = useServiceTime();
+  const time = useServiceTime();
   const name = usePlaceName(place);
   const mayDecide = useMay('manageSensors');
   const [reviewed, setReviewed] = useState<Reviewed | null>(null);
   const flags = quality.flags.filter(
     (flag) =>
       (severity === undefined || flag.severity === severity) &&
-      (day === null || touchesDay(flag, day, isoDay)),
+      (day === null || touchesDay(flag, day, time.isoDay)),
   );
   const shown = flags.slice(0, SHOWN);
-  const title = day ? t('quality.flagsOfDay', { day: `\u2068${day}\u2069` }) : t('quality.flags');
+  const title = day ? t('quality.flagsOfDay', { day: `\u2068${time.day(day)}\u2069` }) : t('quality.flags');
   const zone = useZoneOfDays(days);
   const table = useFlagTable(flags);
   const decide = ({ sensorId, from, until }: QualityFlag) =>

@@ -6,6 +6,7 @@ import { CardFrame } from '../../../../shared/chart/card-frame.tsx';
 import { useZoneOfDays } from '../../../../shared/chart/use-zone-note.ts';
 import { type DayRange, daysIn, plusDays } from '../../../../shared/range/days.ts';
 import { service } from '../../../../shared/service/service.ts';
+import { useServiceTime } from '../../../../shared/time/use-time.ts';
 import { Button } from '../../../../ui/button.tsx';
 import { NO_PLACE } from '../../comparison.ts';
 import { DayMap, SignLegend } from './day-map.tsx';
@@ -47,6 +48,7 @@ const STEP = 10;
 /** The days of the locations, in the order of their names. The client asks for all of them in one request. */
 function LocationsCard({ days, onChange }: NetworkQualityProps) {
   const { t } = useTranslation('studies');
+  const time = useServiceTime();
   const [take, setTake] = useState(STEP);
   const locations = useQuery({
     ...service.locations.getAll.queryOptions({ take, sortBy: 'name', sortOrder: 'asc' }),
@@ -68,7 +70,7 @@ function LocationsCard({ days, onChange }: NetworkQualityProps) {
     Array.from({ length: daysIn(days) }, (_, n) => plusDays(days.startDate, n));
   const zone = useZoneOfDays(days);
   const table = useDayTable(known.map(({ name, days: of }) => ({ name, days: of ?? [] })));
-  const title = t('quality.days', { days: `\u2068${days.startDate} – ${days.endDate}\u2069` });
+  const title = t('quality.days', { days: `\u2068${time.days(days)}\u2069` });
   if (all.length === 0) return null;
   return (
     <CardFrame

@@ -5,6 +5,7 @@ import { CardFrame } from '../../../../shared/chart/card-frame.tsx';
 import { useZoneOfDays } from '../../../../shared/chart/use-zone-note.ts';
 import type { DayRange } from '../../../../shared/range/days.ts';
 import { service } from '../../../../shared/service/service.ts';
+import { useServiceTime } from '../../../../shared/time/use-time.ts';
 import type { Place } from '../../comparison.ts';
 import { usePlaceName } from '../../place.tsx';
 import { Loaded } from '../states.tsx';
@@ -61,6 +62,7 @@ interface DaysCardProps extends Pick<PlaceQualityProps, 'place' | 'days' | 'day'
 /** The days of the place and, at a location, of each of its sensors. */
 function DaysCard({ place, days, day, quality, onChange }: DaysCardProps) {
   const { t } = useTranslation('studies');
+  const time = useServiceTime();
   const name = usePlaceName(place);
   const locationId = 'locationId' in place ? place.locationId : '';
   const sensors = useQuery({
@@ -88,7 +90,7 @@ function DaysCard({ place, days, day, quality, onChange }: DaysCardProps) {
       days: ofSensors[at]?.data?.days,
     })),
   ];
-  const title = t('quality.days', { days: `\u2068${days.startDate} – ${days.endDate}\u2069` });
+  const title = t('quality.days', { days: `\u2068${time.days(days)}\u2069` });
   const table = useDayTable([
     { name, days: quality.days },
     ...all.map((sensor, at) => ({ name: sensor.name, days: ofSensors[at]?.data?.days ?? [] })),

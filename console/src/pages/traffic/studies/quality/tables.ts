@@ -15,7 +15,7 @@ export function useDayTable(places: readonly NamedDays[]): ChartTable {
   return {
     columns: [
       { header: t('place'), kind: 'text' },
-      { header: t('file.date'), kind: 'text' },
+      { header: t('file.date'), kind: 'day' },
       { header: t('file.status'), kind: 'text' },
       { header: t('file.coverage'), kind: 'share' },
       { header: t('quality.rules'), kind: 'text' },

@@ -30,16 +30,16 @@ interface VolumeFiguresProps {
 export function VolumeFigures({ figures, place, name, days, day, onChange }: VolumeFiguresProps) {
   const { t } = useTranslation('studies');
   const { t: traffic } = useTranslation('traffic');
-  const { isoDay } = useServiceTime();
+  const time = useServiceTime();
   const onChooseDay = (chosen: string) => onChange({ day: chosen });
   const { interval, peaks } = figures;
   const isByDay = interval === 'day';
-  const bins = isByDay ? figures.bins : figures.bins.filter(({ start }) => isoDay(start) === day);
+  const bins = isByDay ? figures.bins : figures.bins.filter(({ start }) => time.isoDay(start) === day);
   const columns = useMemo(() => columnsOf(figures.bins), [figures]);
   const ofDay = peaks?.days.find(({ date }) => date === day)?.windows ?? [];
   const zone = useZoneNote(bins[0]?.start ?? new Date(0), bins.at(-1)?.end ?? new Date(1));
   const title = t('counts.title', {
-    days: `\u2068${isByDay ? `${days.startDate} – ${days.endDate}` : day}\u2069`,
+    days: `\u2068${isByDay ? time.days(days) : time.day(day)}\u2069`,
   });
   const table = useCountTable()(figures.bins, peaks?.days.flatMap(({ windows }) => windows) ?? []);
   return (
@@ -63,6 +63,7 @@ export function VolumeFigures({ figures, place, name, days, day, onChange }: Vol
 function AverageDays({ figures: { adt, awdt, weekendAdt, excluded } }: Pick<VolumeFiguresProps, 'figures'>) {
   const { t } = useTranslation('studies');
   const textOf = useCellText();
+  const time = useServiceTime();
   const mean = ({ value, n }: typeof adt) =>
     value === null
       ? `– (${t('nDays', { count: n })})`
@@ -80,7 +81,7 @@ function AverageDays({ figures: { adt, awdt, weekendAdt, excluded } }: Pick<Volu
               <ul key="excluded" className="max-h-40 overflow-y-auto">
                 {excluded.map(({ date, reason }) => (
                   <li key={date}>
-                    <bdi dir="ltr">{date}</bdi>: <Reason text={reason} />
+                    <bdi dir="ltr">{time.day(date)}</bdi>: <Reason text={reason} />
                   </li>
                 ))}
               </ul>
