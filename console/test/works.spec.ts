@@ -65,6 +65,9 @@ test('works are proposed in the form, approved by another person, and ended', as
   await edit.getByRole('button', { name: 'Save' }).click();
   await expect(page.getByText('Kern, 0123')).toBeVisible();
   await page.getByRole('button', { name: 'End now' }).click();
+  const question = page.getByRole('dialog', { name: 'End now' });
+  await expect(question).toContainText('The works end for good');
+  await question.getByRole('button', { name: 'End now' }).click();
   await expect(page.getByText('Ended').first()).toBeVisible();
   await page.getByRole('link', { name: 'Incident', exact: true }).click();
   await expect(page.getByText('The planned works are over')).toBeVisible();

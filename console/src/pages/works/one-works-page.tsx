@@ -6,7 +6,7 @@ import { Link, useParams } from '@tanstack/react-router';
 import { useMemo, useState } from 'react';
 import { useTranslation } from 'react-i18next';
 import { useForm } from '../../shared/form/form.ts';
-import { FormDialog } from '../../shared/form/form-dialog.tsx';
+import { ConfirmDialog, FormDialog } from '../../shared/form/form-dialog.tsx';
 import { PlaceMap } from '../../shared/map/map.tsx';
 import { useNotices } from '../../shared/notices/notices.tsx';
 import { NotAllowed } from '../../shared/page/page-failure.tsx';
@@ -69,21 +69,13 @@ function Commands({ works }: { readonly works: WorksDetail }) {
   const { say, sayFailure } = useNotices();
   const user = useUser();
   const mayApprove = useMay('approveWorks');
-  const [asked, setAsked] = useState<'edit' | 'cancel' | null>(null);
+  const [asked, setAsked] = useState<'edit' | 'end' | 'cancel' | null>(null);
   const { id, version, state, proposedBy } = works;
   const allows = (action: WorksAction) => worksStateAfter(action, state) !== null;
   const approve = useMutation({
     mutationFn: () => api.works.approve.mutate({ id, expectedVersion: version }),
     onSuccess: () => {
       say(t('approved'));
-      readAgain();
-    },
-    onError: sayFailure,
-  });
-  const end = useMutation({
-    mutationFn: () => api.works.update.mutate({ id, endsAt: new Date().toISOString() }),
-    onSuccess: () => {
-      say(t('endedNow'));
       readAgain();
     },
     onError: sayFailure,
@@ -110,7 +102,7 @@ function Commands({ works }: { readonly works: WorksDetail }) {
         </Button>
       )}
       {allows('prolong') && (
-        <Button icon="good" disabled={end.isPending} onClick={() => end.mutate()}>
+        <Button icon="good" onClick={() => setAsked('end')}>
           {t('endNow')}
         </Button>
       )}
@@ -126,6 +118,21 @@ function Commands({ works }: { readonly works: WorksDetail }) {
       )}
       {asked === 'edit' && (
         <WorksDialog works={works} onClose={() => setAsked(null)} onSaved={() => say(t('saved'))} />
+      )}
+      {asked === 'end' && (
+        <ConfirmDialog
+          title={t('endNow')}
+          action={t('endNow')}
+          run={() => api.works.update.mutate({ id, endsAt: new Date().toISOString() })}
+          onDone={() => {
+            setAsked(null);
+            say(t('endedNow'));
+            readAgain();
+          }}
+          onClose={() => setAsked(null)}
+        >
+          <p>{t('endText')}</p>
+        </ConfirmDialog>
       )}
       {asked === 'cancel' && <CancelDialog works={works} onClose={() => setAsked(null)} />}
     </>
