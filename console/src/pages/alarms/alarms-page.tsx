@@ -135,9 +135,13 @@ function useAlarmKeys(rows: readonly Alarm[], onSilence: (alarm: Alarm) => void)
     if (page !== null) void navigate(page);
   };
   const onMove = ({ id }: Alarm) => setActive(id);
-  const { active } = useCursor({ rows, keyOf, activeKey, onMove, onOpen: open });
+  const { active, next } = useCursor({ rows, keyOf, activeKey, onMove, onOpen: open });
+  // What was acknowledged moves to the end of the list, and the cursor does not follow it there.
+  const acknowledgeActive = () => {
+    if (active && acknowledge(active) && next) onMove(next);
+  };
   useShortcuts([
-    { keys: '1', label: t('acknowledge'), scope: 'page', run: () => active && acknowledge(active) },
+    { keys: '1', label: t('acknowledge'), scope: 'page', run: acknowledgeActive },
     {
       keys: '2',
       label: t('silence.title'),

@@ -75,14 +75,20 @@ const isOpen = ({ state, acknowledgedAt }: Alarm): boolean => state === 'FIRING'
 export function useAcknowledgeAlarm() {
   const { t } = useTranslation('alarms');
   const { say, sayFailure } = useNotices();
-  const { isPending, mutate } = useMutation({
+  const { isPending, variables, mutate } = useMutation({
     mutationFn: ({ id }: Alarm) => api.alarms.acknowledge.mutate({ id }),
     onSuccess: (_, alarm) => say(t('acknowledgedOne', { name: alarmName(alarm) })),
     onError: sayFailure,
     // Also after a failure: the list shows who was faster.
     onSettled: readAlarmsAgain,
   });
-  return { isPending, acknowledge: (alarm: Alarm) => isOpen(alarm) && !isPending && mutate(alarm) };
+  /** Returns false if there is nothing to acknowledge, or it is under way. */
+  const acknowledge = (alarm: Alarm): boolean => {
+    if (!isOpen(alarm) || (isPending && variables.id === alarm.id)) return false;
+    mutate(alarm);
+    return true;
+  };
+  return { isPending, acknowledge };
 }
 
 /** The button that acknowledges an alarm; nothing where there is nothing to acknowledge. */
