@@ -41,7 +41,7 @@ export function ScrolledTable<Row>({
       aria-label={label}
       // biome-ignore lint/a11y/noNoninteractiveTabindex: makes the scrollable area usable with the keyboard
       tabIndex={0}
-      className={classes('max-h-72 overflow-auto', className)}
+      className={classes('relative max-h-72 overflow-auto', className)}
     >
       <table className="w-full border-separate border-spacing-0">
         <thead className={`sticky top-0 ${head}`}>

@@ -59,7 +59,7 @@ export function CountsTable({ label, bins, columns, peaks, interval }: CountsTab
       aria-label={label}
       // biome-ignore lint/a11y/noNoninteractiveTabindex: a scrollable region must be reachable by keyboard
       tabIndex={0}
-      className="max-h-[calc(100dvh-10rem)] min-h-80 overflow-auto rounded-md border bg-surface print:max-h-none"
+      className="max-h-[calc(100dvh-10rem)] min-h-80 relative overflow-auto rounded-md border bg-surface print:max-h-none"
     >
       <table className="w-full border-separate border-spacing-0">
         <caption className="sr-only">{label}</caption>

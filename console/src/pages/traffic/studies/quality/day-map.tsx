@@ -45,7 +45,7 @@ export function DayMap({ label, days, rows, day, onChoose }: DayMapProps) {
       aria-label={label}
       // biome-ignore lint/a11y/noNoninteractiveTabindex: a scrollable region must be reachable by keyboard
       tabIndex={0}
-      className="max-h-[30rem] overflow-auto rounded-md border bg-surface print:max-h-none"
+      className="max-h-[30rem] relative overflow-auto rounded-md border bg-surface print:max-h-none"
     >
       <table className="border-separate border-spacing-0">
         <caption className="sr-only">{label}</caption>
