@@ -13,13 +13,15 @@ import { useHasFeature } from '../../../shared/service/features.ts';
 import { api } from '../../../shared/service/service.ts';
 import { Button } from '../../../ui/button.tsx';
 import { Field } from '../../../ui/field.tsx';
+import { later } from '../../../ui/load-code.ts';
 import { ChoiceField } from '../../../ui/select.tsx';
 import { Key } from '../../../ui/shortcut-sheet.tsx';
 import { useShortcuts } from '../../../ui/shortcuts.tsx';
 import { readLocationOf } from '../detail/place.tsx';
-import { RejectDialog } from './reject-dialog.tsx';
 import { ReviewMark } from './review-mark.tsx';
 import type { ReviewedEvent } from './row-states.ts';
+
+const useRejectDialog = later(async () => (await import('./reject-dialog.tsx')).RejectDialog);
 
 interface TriageBarProps {
   readonly event: ReviewedEvent;
@@ -33,6 +35,8 @@ interface TriageBarProps {
 export function TriageBar({ event, onDecide, onArchive, onIncident }: TriageBarProps) {
   const { t } = useTranslation('events');
   const [asks, setAsks] = useState<'reason' | 'incident' | null>(null);
+  // It is loaded once a bar is shown, and not with the page.
+  const RejectDialog = useRejectDialog(true);
   const hasIncidents = useHasFeature('incidents');
   const close = () => setAsks(null);
   const confirm = () => onDecide('CONFIRMED');
@@ -65,7 +69,7 @@ export function TriageBar({ event, onDecide, onArchive, onIncident }: TriageBarP
         <OpenCase about={{ eventId: event.id }} />
       </div>
       <ReviewMark event={event} />
-      {asks === 'reason' && (
+      {asks === 'reason' && RejectDialog && (
         <RejectDialog
           what={event.licensePlateNumber ?? t(`types.${event.eventType}`)}
           onClose={close}
