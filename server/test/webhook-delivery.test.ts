@@ -1,7 +1,7 @@
 import { createHmac, randomUUID } from 'node:crypto';
 import { EventEmitter, once } from 'node:events';
 import type { ServerResponse } from 'node:http';
-import { createServer } from 'node:net';
+import { type AddressInfo, createServer } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { SQL } from 'drizzle-orm';
 import type pg from 'pg';
@@ -231,7 +231,7 @@ describe('an attempt', () => {
     }).listen(0, '127.0.0.1');
     await once(strange, 'listening');
     resources.onClose(() => strange.close());
-    const port = (strange.address() as import('node:net').AddressInfo).port;
+    const { port } = strange.address() as AddressInfo;
     await startProcess(['127.0.0.1'], { backOff: [] });
     for (const url of [gone.url, breaking.url, `http://127.0.0.1:${port}/`]) {
       const [id] = await enqueue(await addHook(url));
@@ -240,7 +240,32 @@ describe('an attempt', () => {
       expect(row.last_error?.length, url).toBeGreaterThan(5);
     }
   });
+
+  it.each(['HTTP/1.1 100 Continue\r\n\r\n', 'HTTP/1.1 103 Early Hints\r\nlink: </a>\r\n\r\n'])(
+    'has failed when only interim answers arrive, without waiting for the time limit: %j',
+    async (head) => {
+      const url = await startFlood(head);
+      await startProcess(['127.0.0.1'], { limitMs: 30_000, backOff: [] });
+      const [id] = await enqueue(await addHook(url));
+      expect((await settled(id, 'DEAD')).last_error).toBe('It sends interim answers (1xx) only');
+    },
+  );
 });
+
+/** A receiver that sends one answer after another, as fast as they are read. */
+const startFlood = async (head: string): Promise<string> => {
+  const server = createServer((socket) => {
+    socket.on('error', () => undefined).resume();
+    const pour = () => {
+      while (!socket.destroyed && socket.write(head.repeat(100)));
+    };
+    socket.on('drain', pour);
+    pour();
+  }).listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  resources.onClose(() => server.close());
+  return `http://127.0.0.1:${(server.address() as AddressInfo).port}/`;
+};
 
 describe('an internal address', () => {
   it('is refused again when a delivery is sent', async () => {

@@ -218,14 +218,22 @@ function failureOf(status: number): string | null {
   return `It answered with status ${status}`;
 }
 
+/** Maximum number of interim answers (1xx) before the answer to a request. Node.js reads any number of them. */
+const MAX_INTERIM_ANSWERS = 16;
+
 /** Sends a request, and waits for the head of its answer. */
 export function responseOf(
   request: http.ClientRequest,
   body: string | null = null,
 ): Promise<http.IncomingMessage> {
+  let interim = 0;
   return new Promise((resolve, reject) => {
     request
       .on('response', resolve)
+      .on('information', () => {
+        if (++interim > MAX_INTERIM_ANSWERS)
+          request.destroy(new Error('It sends interim answers (1xx) only'));
+      })
       .on('error', reject)
       // After an answer that changes the protocol (101), Node.js closes the connection without an error.
       .on('close', () => reject(new Error('The connection was closed without an answer')))
