@@ -190,6 +190,11 @@ describe('the boundaries between modules', () => {
     expect(wrong).toEqual([]);
   });
 
+  it('name each time limit that is combined with another signal: in Node.js 20, AbortSignal.any alone does not keep it', () => {
+    const UNNAMED = /AbortSignal\.any\([^;]*AbortSignal\.timeout/;
+    expect(sources.filter((file) => UNNAMED.test(readFileSync(join(root, file), 'utf8')))).toEqual([]);
+  });
+
   it('allow one file to read the clock of the machine, and few files to import it', () => {
     const clock = 'server/src/platform/machine-time.ts';
     const READS =

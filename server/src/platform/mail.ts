@@ -97,19 +97,24 @@ export function createMailer(settings: MailSettings, log: Logger): Mailer {
   const note = noteChanges(log);
 
   const attempt = async (mail: Mail): Promise<MailResult> => {
+    // Held until the attempt is over: in Node.js 20, AbortSignal.any does not keep a time limit from being collected.
+    const limit = AbortSignal.timeout(limitMs);
     try {
       const { response } = await transport.sendMail({
         ...contentOf(mail),
         from: { ...from },
         envelope: { from: from.address, to: [mail.to] },
         date: new Date(now()),
-        signal: AbortSignal.any([AbortSignal.timeout(limitMs), closing.signal]),
+        signal: AbortSignal.any([limit, closing.signal]),
       });
       note(null);
       return { accepted: true, response: safeText(response).slice(0, MAX_REASON) };
     } catch (error) {
       const isPermanent = isPermanentFailure(error);
-      const reason = reasonOf(error);
+      const reason =
+        limit.aborted || closing.signal.aborted
+          ? 'The mail server did not take the message in time'
+          : reasonOf(error);
       // A permanent failure is one of the message, and the server works.
       note(isPermanent ? null : reason);
       return { accepted: false, isPermanent, reason };
@@ -271,11 +276,9 @@ function isPermanentFailure(error: unknown): boolean {
 function reasonOf(error: unknown): string {
   const { code } = error as MailError;
   const text =
-    code === 'EABORT'
-      ? 'The mail server did not take the message in time'
-      : code === 'EAUTH'
-        ? `The mail server refused the user or the password of SMTP_URL: ${safeText(error)}`
-        : safeText(error);
+    code === 'EAUTH'
+      ? `The mail server refused the user or the password of SMTP_URL: ${safeText(error)}`
+      : safeText(error);
   return text.replaceAll(/\s+/g, ' ').slice(0, MAX_REASON);
 }
 
