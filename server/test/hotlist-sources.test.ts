@@ -9,10 +9,11 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { type Hotlist, type HotlistImport, MAX_HOTLIST_FILE_BYTES } from '@gantry/contract/hotlists';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { readSources } from '../src/hotlists/sources.ts';
+import { readSources, type SourceParts } from '../src/hotlists/sources.ts';
 import { findHotlistTroubles } from '../src/hotlists/store.ts';
 import { certificatesIn, hasOpenssl } from './certificates.ts';
-import { eventually, sharedGantry } from './harness.ts';
+import { collectGarbage } from './collect-garbage.ts';
+import { eventually, type Gantry, sharedGantry, startGantry } from './harness.ts';
 
 type Respond = (response: ServerResponse, headers: IncomingHttpHeaders, path: string) => void;
 let respond: Respond = (response) => response.end();
@@ -34,6 +35,14 @@ const ok = <Output>(procedure: string, input?: unknown): Promise<Output> =>
 let count = 0;
 const createList = (fields: object = {}) =>
   ok<Hotlist>('hotlists.create', { name: `List ${++count}`, ...fields });
+
+/** What a process reads sources with, until it is about to end. */
+const partsOf = ({ app: { context } }: Gantry, ending = new AbortController().signal): SourceParts => ({
+  ...context,
+  files: context.hotlistFiles,
+  rules: context.webhookUrls,
+  ending,
+});
 
 const publicKeyOf = (key: KeyObject): string => key.export({ type: 'spki', format: 'pem' }).toString();
 const [signer, stranger] = [generateKeyPairSync('ed25519'), generateKeyPairSync('ed25519')];
@@ -112,9 +121,7 @@ describe('a list with a source', () => {
     await writeFile(join(inbox, 'bad.csv.sha256'), '0'.repeat(64));
     await writeFile(join(inbox, 'bad.csv'), 'plate\nFD 1\n');
     await eventually(state, ({ sourceProblem }) => sourceProblem !== null);
-    const sources = { ...gantry.app.context, files: gantry.app.context.hotlistFiles };
-    for (let n = 0; n < 2; n++)
-      await readSources({ ...sources, rules: gantry.app.context.webhookUrls }, () => false);
+    for (let n = 0; n < 2; n++) await readSources(partsOf(gantry));
     expect((await state()).sourceProblem).toContain('bad.csv does not have the checksum');
   });
 
@@ -123,12 +130,7 @@ describe('a list with a source', () => {
     const inbox = gantry.app.context.hotlistFiles.inboxOf(id);
     await mkdir(inbox, { recursive: true });
     await writeFile(join(inbox, '.left.csv.taken'), 'plate\nFL 1\n');
-    const sources = { ...gantry.app.context, files: gantry.app.context.hotlistFiles };
-    const look = (now: number) =>
-      readSources(
-        { ...sources, rules: gantry.app.context.webhookUrls, clock: { now: () => now } },
-        () => false,
-      );
+    const look = (now: number) => readSources({ ...partsOf(gantry), clock: { now: () => now } });
     await look(Date.now());
     expect(await readdir(inbox)).toEqual(['.left.csv.taken']);
     await look(Date.now() + 700_000);
@@ -376,6 +378,31 @@ describe.skipIf(!hasOpenssl)('a list whose files come from an address', () => {
     for (const id of ids) expect(await looked(id)).toMatchObject({ version: 2, sourceProblem: null });
   });
 
+  it('is left when the process is about to end, and read by the next one', async () => {
+    await using own = await startGantry({
+      config: { WEBHOOK_ALLOW_HOSTS: host },
+      overrides: { timings: { sweepHotlistJobsMs: 50, sweepHotlistsMs: 600_000, hotlistUrlMs: 600_000 } },
+    });
+    const asOperator = { token: await own.tokenFor('OPERATOR') };
+    const source = { type: 'URL', url: `https://${host}/lists/daily.csv`, everyMinutes: 10_080 };
+    const { id } = await own.ok<Hotlist>('hotlists.create', { name: 'Weekly', source }, asOperator);
+    const stateOfOwn = () => own.ok<Hotlist>('hotlists.getById', { id }, asOperator);
+    for (const part of ['head', 'body']) {
+      const ending = new AbortController();
+      respond = (response) => {
+        if (part === 'body') response.writeHead(200).write('plate\n');
+        ending.abort();
+      };
+      const before = received;
+      await readSources(partsOf(own, ending.signal));
+      expect(received).toBe(before + 1);
+      expect(await stateOfOwn()).toMatchObject({ version: 0, sourceProblem: null });
+    }
+    respond = send(file(['LE 1']), '"weekly"');
+    await readSources(partsOf(own));
+    await eventually(stateOfOwn, ({ version }) => version === 1);
+  });
+
   it('does not count as confirmed while the file that its address has is refused', async () => {
     respond = send(file(['RF 1', 'RF 2', 'RF 3', 'RF 4']), '"four"');
     const id = await createRemote();
@@ -391,7 +418,10 @@ describe.skipIf(!hasOpenssl)('a list whose files come from an address', () => {
   it.each<[string, Respond, string]>([
     [
       'is not sent in time',
-      (response) => response.writeHead(200).write(file(['UR 9'])),
+      (response) => {
+        response.writeHead(200).write(file(['UR 9']));
+        void collectGarbage();
+      },
       'did not send the file within 3 s',
     ],
     [

@@ -109,4 +109,16 @@ describe('work that is repeated', () => {
     await vi.advanceTimersByTimeAsync(60_000);
     expect(times).toHaveLength(before);
   });
+
+  it('is told by a signal that it should finish, which what it waits for may follow', async () => {
+    const rounds = startPeriodic(
+      { everyMs: 1_000, log, failure: 'failed' },
+      (isOver, ending) =>
+        new Promise((resolve) =>
+          ending.addEventListener('abort', () => resolve(expect(isOver()).toBe(true))),
+        ),
+    );
+    rounds.startNow();
+    await rounds[Symbol.asyncDispose]();
+  });
 });

@@ -25,6 +25,13 @@ export async function claimSources(db: Executor): Promise<{ due: DueSource[]; an
   return { due: [...rows.filter(({ source }) => source.type === 'FOLDER'), ...claimed], any: true };
 }
 
+/** Makes the source of a list due at once that this process took and did not read. */
+export async function releaseSource(db: Executor, hotlistId: string): Promise<void> {
+  await db.execute(
+    sql`UPDATE hotlists SET source_due_at = now() WHERE id = ${hotlistId}::uuid AND source ->> 'type' = 'URL'`,
+  );
+}
+
 /** Whether a file of the source is being read or applied: the next one waits for it. */
 export async function hasSourceImports(db: Executor, hotlistId: string): Promise<boolean> {
   const { rows } = await db.execute(sql`

@@ -22,7 +22,13 @@ import {
   tooLarge,
 } from './import-files.ts';
 import { confirmList, findLastOfSource, type ImportRow, insertImport } from './imports-store.ts';
-import { claimSources, type DueSource, hasSourceImports, noteSource } from './sources-store.ts';
+import {
+  claimSources,
+  type DueSource,
+  hasSourceImports,
+  noteSource,
+  releaseSource,
+} from './sources-store.ts';
 
 export interface SourceParts {
   readonly db: Database;
@@ -31,6 +37,8 @@ export interface SourceParts {
   readonly rules: AddressRules;
   readonly timings: Pick<Timings, 'hotlistUrlMs'>;
   readonly clock: Pick<Clock, 'now'>;
+  /** Aborts when the process is about to end. */
+  readonly ending: AbortSignal;
 }
 
 /** An address that answers slowly does not hold up the other lists. */
@@ -40,11 +48,11 @@ const ADDRESSES_AT_ONCE = 8;
  * Looks into the sources of lists that are due. Each process looks into the folders on its own machine.
  * @returns whether any list has a source
  */
-export async function readSources(parts: SourceParts, isOver: () => boolean): Promise<boolean> {
+export async function readSources(parts: SourceParts): Promise<boolean> {
   const { due, any } = await claimSources(parts.db);
   const isAddress = ({ source }: DueSource): boolean => source.type === 'URL';
   const inTurn = async (sources: readonly DueSource[]): Promise<void> => {
-    for (const source of sources) if (!isOver()) await readSource(parts, source);
+    for (const source of sources) await readSource(parts, source);
   };
   const limit = pLimit(ADDRESSES_AT_ONCE);
   await Promise.all([
@@ -55,7 +63,8 @@ export async function readSources(parts: SourceParts, isOver: () => boolean): Pr
 }
 
 async function readSource(parts: SourceParts, due: DueSource): Promise<void> {
-  const { db, log } = parts;
+  const { db, log, ending } = parts;
+  if (ending.aborted) return releaseSource(db, due.id);
   if (await hasSourceImports(db, due.id)) return;
   try {
     const { source } = due;
@@ -63,6 +72,8 @@ async function readSource(parts: SourceParts, due: DueSource): Promise<void> {
       source.type === 'URL' ? await readUrl(parts, due, source.url) : await readFolder(parts, due);
     await noteSource(db, due.id, state);
   } catch (err) {
+    // The next process reads it, and not only after its interval.
+    if (ending.aborted) return releaseSource(db, due.id);
     log.warn({ err, hotlistId: due.id }, 'the source of a hotlist could not be read');
     await noteSource(db, due.id, {
       etag: due.state?.etag ?? null,
@@ -203,9 +214,10 @@ async function matchesChecksum(path: string, { sha256 }: ReceivedFile): Promise<
 
 /** Requests the file, unless it is the one that was received last. */
 async function readUrl(parts: SourceParts, due: DueSource, address: string): Promise<State> {
-  const { db, rules, timings } = parts;
+  const { db, rules, timings, ending } = parts;
   const url = rules.parse(address);
-  const signal = AbortSignal.timeout(timings.hotlistUrlMs);
+  const limit = AbortSignal.timeout(timings.hotlistUrlMs);
+  const signal = AbortSignal.any([limit, ending]);
   const known = due.state?.etag ?? null;
   // What another source had does not matter.
   const last = due.state && (await findLastOfSource(db, due.id));
@@ -227,7 +239,7 @@ async function readUrl(parts: SourceParts, due: DueSource, address: string): Pro
       return takeAnswer(parts, { due, url, last, signal }, response);
     });
   } catch (error) {
-    if (!signal.aborted) throw error;
+    if (!limit.aborted || ending.aborted) throw error;
     const seconds = timings.hotlistUrlMs / 1_000;
     return { etag: known, problem: `${url.host} did not send the file within ${seconds} s` };
   }

@@ -70,11 +70,9 @@ export function startHotlists(
         log,
         failure: 'hotlists cannot be kept up now; the next round will try again',
       },
-      async (isOver) => {
-        const hasSources = await readSources(
-          { db, log, files, rules: services.webhookUrls, timings, clock },
-          isOver,
-        );
+      async (isOver, ending) => {
+        const rules = services.webhookUrls;
+        const hasSources = await readSources({ db, log, files, rules, timings, clock, ending });
         await expire(db, config.HIT_EXPIRY_HOURS, isOver);
         if (performance.now() - upkeepAt > HOUR_MS) {
           upkeepAt = performance.now();

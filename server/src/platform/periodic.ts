@@ -30,13 +30,15 @@ const LONGER = 1.5;
  * Repeats work until it is disposed of; disposing waits for the round in progress. The first round begins after one
  * interval and a random delay of up to a second: otherwise all work of a process would begin in the same millisecond every
  * five seconds, and events would wait for it (at 3,000 events/s, p99 of 65 ms instead of 46 ms).
- * @param work receives a function that says whether it should finish; resolves to false if there is nothing to do, now or soon
+ * @param work receives a function that says whether it should finish, and a signal that then aborts, for what may take long;
+ * resolves to false if there is nothing to do, now or soon
  */
 export function startPeriodic(
   { everyMs, restMs = everyMs, log, failure }: PeriodicOptions,
-  work: (isOver: () => boolean) => Promise<unknown>,
+  work: (isOver: () => boolean, ending: AbortSignal) => Promise<unknown>,
 ): Rounds {
-  let over = false;
+  const ending = new AbortController();
+  const isOver = (): boolean => ending.signal.aborted;
   let round: Promise<void> | null = null;
   let delay = everyMs;
   /** Whether there was something to do since the round in progress began. */
@@ -45,7 +47,7 @@ export function startPeriodic(
   const doOne = async (): Promise<void> => {
     isRoused = false;
     try {
-      const found = await work(() => over);
+      const found = await work(isOver, ending.signal);
       delay = found === false && !isRoused ? Math.min(delay * LONGER, restMs) : everyMs;
     } catch (err) {
       delay = everyMs;
@@ -54,7 +56,7 @@ export function startPeriodic(
   };
 
   const begin = (): void => {
-    if (over) return;
+    if (isOver()) return;
     round ??= doOne().finally(() => {
       round = null;
     });
@@ -70,7 +72,7 @@ export function startPeriodic(
 
   const rouse = (): void => {
     isRoused = true;
-    if (delay === everyMs || over) return;
+    if (delay === everyMs || isOver()) return;
     delay = everyMs;
     clearTimeout(timer);
     timer = schedule(delay);
@@ -83,7 +85,7 @@ export function startPeriodic(
     },
     rouse,
     async [Symbol.asyncDispose]() {
-      over = true;
+      ending.abort();
       clearTimeout(timer);
       await round;
     },
