@@ -36,9 +36,33 @@ export function createLog(level: string, destination?: DestinationStream): Logge
       },
     },
   };
-  const log = destination ? pino(options as never, destination) : pino(options as never);
+  const log = pino(options as never, destination ?? standardOutput());
   filters.set(log, filter);
   return log;
+}
+
+/** Maximum length of records that wait for standard output, in characters. Further ones are dropped. */
+const MAX_WAITING = 1_000_000;
+
+/**
+ * Standard output. Where it cannot be written, such as to a full disk or a terminal that was closed, records wait for the
+ * next attempt: the service must not end because nobody can read its log.
+ */
+function standardOutput(): DestinationStream {
+  const output = pino.destination({ dest: 1, maxLength: MAX_WAITING });
+  let isFailing = false;
+  output.on('error', () => {
+    isFailing = true;
+  });
+  output.on('write', () => {
+    isFailing = false;
+  });
+  // After a fatal record, pino waits until everything is written, for as long as that takes.
+  const flush = output.flushSync.bind(output);
+  output.flushSync = () => {
+    if (!isFailing) flush();
+  };
+  return output;
 }
 
 /**

@@ -1,16 +1,16 @@
 import { once } from 'node:events';
-import { chmodSync, mkdirSync, mkdtempSync, readdirSync, rmSync } from 'node:fs';
-import { type AddressInfo, connect } from 'node:net';
+import { chmodSync, existsSync, mkdirSync, mkdtempSync, readdirSync, rmSync } from 'node:fs';
+import { type AddressInfo, connect, createServer as createPlainServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { afterAll, describe, expect, inject, it } from 'vitest';
+import { afterAll, describe, expect, inject, it, onTestFinished } from 'vitest';
 import { appRouter } from '../../src/api/router.ts';
 import { closeServer, createServer } from '../../src/http/server.ts';
 import { copyDataFolder } from '../data-folders.ts';
-import { startGantry } from '../harness.ts';
+import { createTestDatabase, eventually, startGantry } from '../harness.ts';
 import { isLong } from '../test-length.ts';
 import { startOwnDatabase } from './own-database.ts';
-import { spawnService, untilItServes } from './service-process.ts';
+import { MAIN, ServiceProcess, spawnService, untilItServes } from './service-process.ts';
 
 const scratch = mkdtempSync(join(tmpdir(), 'gantry-stopping-'));
 // If this runs as root, PostgreSQL runs as another user, who must be able to pass through.
@@ -30,6 +30,30 @@ describe('a service that fails while it stops', () => {
     expect(await service.stop()).toBe(1);
     expect(service.output()).toMatch(/Gantry did not shut down cleanly\..*\n {2}because: .*claim-/);
     expect(service.output()).not.toContain('cannot start');
+  });
+});
+
+describe.runIf(existsSync('/dev/full'))('a service whose log cannot be written', () => {
+  /** Writes to a disk that is full. */
+  const TO_FULL_DISK = `const { closeSync, openSync } = require('node:fs');
+    closeSync(1); openSync('/dev/full', 'w'); void import(${JSON.stringify(MAIN)});`;
+
+  it('serves, and ends in an orderly way', async () => {
+    const database = await createTestDatabase();
+    onTestFinished(database.drop);
+    const free = createPlainServer().listen(0, '127.0.0.1');
+    await once(free, 'listening');
+    const { port } = free.address() as AddressInfo;
+    await new Promise((resolve) => free.close(resolve));
+    const settings = { DATABASE_URL: database.url, PORT: String(port), LOG_LEVEL: 'info' };
+    const started = spawnService(scratch, settings, ['-e', TO_FULL_DISK]);
+    const service = new ServiceProcess(`http://127.0.0.1:${port}`, started);
+    await eventually(
+      () => service.fetch('/ready').catch(() => null),
+      (answer) => answer?.status === 200 || started.process.exitCode !== null,
+    );
+    await service.registerSensor();
+    expect(await service.stop()).toBe(0);
   });
 });
 
