@@ -21,6 +21,8 @@ export interface MailServer extends AsyncDisposable {
   readonly connections: number;
   /** Answers the next `times` recipients, or messages, with this code. */
   refuse(at: 'recipient' | 'message', code: number, times?: number): void;
+  /** Answers no message before the promise resolves. */
+  hold(until: Promise<unknown>): void;
 }
 
 const unwrapped = (head: string): ReadonlyMap<string, string> =>
@@ -69,6 +71,7 @@ export const startMailServer = async (options: SMTPServerOptions = {}, at = 0): 
   const messages: ReceivedMail[] = [];
   const refused: { at: string; code: number }[] = [];
   let connections = 0;
+  let held: Promise<unknown> = Promise.resolve();
   const next = (at: string): Error | null => {
     const found = refused.findIndex((each) => each.at === at);
     return found === -1 ? null : refusal(refused.splice(found, 1)[0]?.code ?? 0);
@@ -84,7 +87,8 @@ export const startMailServer = async (options: SMTPServerOptions = {}, at = 0): 
     onData(stream, session, done) {
       const chunks: Buffer[] = [];
       stream.on('data', (chunk: Buffer) => chunks.push(chunk));
-      stream.on('end', () => {
+      stream.on('end', async () => {
+        await held;
         const error = next('message');
         if (error) return done(error);
         const raw = Buffer.concat(chunks).toString('latin1');
@@ -113,6 +117,9 @@ export const startMailServer = async (options: SMTPServerOptions = {}, at = 0): 
     },
     refuse(at, code, times = 1) {
       for (let number = 0; number < times; number++) refused.push({ at, code });
+    },
+    hold(until) {
+      held = until;
     },
     async [Symbol.asyncDispose]() {
       for (const each of server.connections) each.close();

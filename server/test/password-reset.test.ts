@@ -11,6 +11,8 @@ const gantry = await sharedGantry({
     PUBLIC_URL: 'https://gantry.example.org',
     WEB_ORIGIN: 'https://another.example.org',
   },
+  // Longer than a test may wait for an answer.
+  overrides: { timings: { mailMs: 600_000 } },
 });
 const admin = await gantry.tokenFor('ADMIN');
 const NEW = 'Another-Horse-9';
@@ -60,6 +62,9 @@ describe('a new password by e-mail', () => {
     expect(token).toHaveLength(22);
     const { rows } = await gantry.pool.query('SELECT * FROM password_resets');
     expect(JSON.stringify(rows)).not.toContain(token);
+    // As long as the message says.
+    expect(await gantry.count(`password_resets WHERE expires_at > now() + interval '1 hour'`)).toBe(0);
+    expect(await gantry.count(`password_resets WHERE expires_at > now() + interval '30 minutes'`)).toBe(1);
     const set = await reset(token);
     expect(set.body.result.data.json).toEqual({ success: true, remainingApiTokens: 0 });
     expect((await gantry.call('auth.me', undefined, { token: session })).status).toBe(401);
@@ -150,6 +155,22 @@ describe('a new password by e-mail', () => {
       for (let n = 0; n < 6; n++) statuses.push((await ask(address)).status);
       expect(statuses).toEqual([200, 200, 200, 200, 200, 429]);
     }
+  });
+
+  it('is offered thirty times an hour to one address of the network, for whichever users', async () => {
+    const statuses = [];
+    for (let n = 0; n < 31; n++) statuses.push((await ask(`somebody-${n}@example.org`)).status);
+    expect(statuses).toEqual([...Array(30).fill(200), 429]);
+  });
+
+  it('is answered before anything is sent, as for an unknown user', async () => {
+    const { email } = await addUser();
+    let release = (): void => undefined;
+    mail.hold(new Promise<void>((resolve) => (release = resolve)));
+    expect((await ask(email)).status).toBe(200);
+    expect(mail.messages).toEqual([]);
+    release();
+    await tokenTo(email);
   });
 
   it('is refused for what is no e-mail address', async () => {
