@@ -58,8 +58,9 @@ const isCounted = (sensor: Sensor, hour: number) =>
       ),
     (n) => Number(n) > 0,
   );
-const setOnline = (sensor: Sensor) =>
-  gantry.pool.query(`UPDATE sensors SET status = 'ONLINE' WHERE id = $1`, [sensor.id]);
+const setStatus = (sensor: Sensor, status: string) =>
+  gantry.pool.query('UPDATE sensors SET status = $2 WHERE id = $1', [sensor.id, status]);
+const setOnline = (sensor: Sensor) => setStatus(sensor, 'ONLINE');
 
 /** The sensors that fail a check, by name, with the value. */
 const failing = async (check: string, expected: readonly Sensor[]) => {
@@ -83,7 +84,8 @@ const weeksBefore = (at: number) => [1, 2, 3, 4].map((weeks) => at - weeks * WEE
 
 describe('a sensor is found that', () => {
   it('is ONLINE and has seen no vehicle for longer than at this hour of the week, SILENT', async () => {
-    const [silent, seldom, busy, counter] = [
+    const [silent, away, seldom, busy, counter] = [
+      await addSensor(),
       await addSensor(),
       await addSensor(),
       await addSensor(),
@@ -96,15 +98,16 @@ describe('a sensor is found that', () => {
     await count(counter, every(hour - 6 * HOUR_MS, HOUR_MS, 6), 0);
     await setOnline(counter);
     for (const then of weeksBefore(now)) {
-      await send(silent, every(then - 3 * HOUR_MS, HOUR_MS, 7), detection);
+      for (const sensor of [silent, away])
+        await send(sensor, every(then - 3 * HOUR_MS, HOUR_MS, 7), detection);
       // It sees nobody around this hour in other weeks either.
       await send(seldom, [then - 12 * HOUR_MS, then + 8 * HOUR_MS], detection);
     }
-    await send(silent, [now - 7 * HOUR_MS], detection);
+    for (const sensor of [silent, away]) await send(sensor, [now - 7 * HOUR_MS], detection);
     await send(seldom, [now - 7 * HOUR_MS], detection);
     await send(busy, [now - 7 * HOUR_MS, now - 2 * HOUR_MS], detection);
-    for (const sensor of [silent, seldom, busy]) {
-      await setOnline(sensor);
+    for (const sensor of [silent, away, seldom, busy]) {
+      await setStatus(sensor, sensor === away ? 'OFFLINE' : 'ONLINE');
       await isCounted(sensor, Math.floor((now - 7 * HOUR_MS) / HOUR_MS) * HOUR_MS);
     }
     const found = await failing('SILENT', [silent, counter]);
@@ -135,7 +138,8 @@ describe('a sensor is found that', () => {
   });
 
   it('repeats one speed or one plate, STUCK', async () => {
-    const [stuck, even, standing, plate, platoon] = [
+    const [stuck, away, even, standing, plate, platoon] = [
+      await addSensor(),
       await addSensor(),
       await addSensor(),
       await addSensor(),
@@ -143,13 +147,14 @@ describe('a sensor is found that', () => {
       await addSensor({ type: 'ANPR' }),
     ];
     const times = every(time.now() - 300_000, 5_000, 40);
-    await send(stuck, times, speed(57));
+    for (const sensor of [stuck, away]) await send(sensor, times, speed(57));
     await send(even, times, (n) => ({ eventType: 'SPEED_DETECTION', vehicleSpeed: n === 35 ? 58 : 57 }));
     await send(standing, times, speed(0));
     const read = (licensePlateNumber: string) => ({ eventType: 'PLATE_RECOGNITION', licensePlateNumber });
     await send(plate, times.slice(0, 20), () => read('B AB 123'));
     await send(platoon, times, (n) => read(`B AB ${n}`));
     for (const sensor of [stuck, even, standing, plate, platoon]) await setOnline(sensor);
+    await setStatus(away, 'OFFLINE');
     await failing('STUCK', [stuck, plate]);
   });
 
@@ -214,7 +219,8 @@ describe('a sensor is found that', () => {
   });
 
   it('reads far fewer plates than usual, READ_RATE', async () => {
-    const [blind, sharp, detector] = [
+    const [blind, away, sharp, detector] = [
+      await addSensor({ type: 'ANPR' }),
       await addSensor({ type: 'ANPR' }),
       await addSensor({ type: 'ANPR' }),
       await addSensor(),
@@ -225,15 +231,15 @@ describe('a sensor is found that', () => {
         ? { eventType: 'PLATE_RECOGNITION', licensePlateNumber: `B AB ${n}` }
         : { eventType: 'VEHICLE_DETECTION' };
     for (const then of weeksBefore(hour)) {
-      await send(blind, every(then, 60_000, 50), plates(0.8));
+      for (const sensor of [blind, away]) await send(sensor, every(then, 60_000, 50), plates(0.8));
       await send(sharp, every(then, 60_000, 50), plates(0.8));
       await send(detector, every(then, 60_000, 50), plates(0));
     }
-    await send(blind, every(hour, 60_000, 50), plates(0.3));
+    for (const sensor of [blind, away]) await send(sensor, every(hour, 60_000, 50), plates(0.3));
     await send(sharp, every(hour, 60_000, 50), plates(0.5));
     await send(detector, every(hour, 60_000, 50), plates(0));
-    for (const sensor of [blind, sharp, detector]) {
-      await setOnline(sensor);
+    for (const sensor of [blind, away, sharp, detector]) {
+      await setStatus(sensor, sensor === away ? 'OFFLINE' : 'ONLINE');
       await isCounted(sensor, hour);
     }
     const [share] = await failing('READ_RATE', [blind]);
