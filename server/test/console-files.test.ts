@@ -28,7 +28,22 @@ const CSP = [
   "frame-ancestors 'none'",
   "form-action 'self'",
 ].join(';');
-const TILES = Buffer.concat([Buffer.from('PMTiles\u0003', 'latin1'), Buffer.alloc(4_088, 7)]);
+/** The beginning of a PMTiles archive of so many bytes: its four parts follow one another. */
+const tilesOf = (length: bigint): Buffer => {
+  const header = Buffer.alloc(127);
+  header.write('PMTiles\u0003', 'latin1');
+  for (const [index, [offset, bytes]] of [
+    [127n, 100n],
+    [227n, 10n],
+    [237n, 0n],
+    [237n, length - 237n],
+  ].entries()) {
+    header.writeBigUInt64LE(offset ?? 0n, 8 + 16 * index);
+    header.writeBigUInt64LE(bytes ?? 0n, 16 + 16 * index);
+  }
+  return header;
+};
+const TILES = Buffer.concat([tilesOf(4_096n), Buffer.alloc(4_096 - 127, 7)]);
 const passwordCost = { memoryCost: 64, timeCost: 1, parallelism: 1 };
 
 let scratch: string;
@@ -56,6 +71,12 @@ beforeAll(async () => {
   await mkdir(join(folder, 'fonts', 'Noto Sans (100%)'), { recursive: true });
   await writeFile(join(folder, 'fonts', 'Noto Sans (100%)', '0-255.pbf'), 'glyphs');
   await writeFile(tiles, TILES);
+  await writeFile(join(scratch, 'short.pmtiles'), TILES.subarray(0, 8));
+  await writeFile(join(scratch, 'cut.pmtiles'), TILES.subarray(0, 4_000));
+  await writeFile(
+    join(scratch, 'vast.pmtiles'),
+    Buffer.concat([tilesOf(9_000_000_000_000_000n), Buffer.alloc(3_969)]),
+  );
   const overrides = { passwordCost, consoleFolder: folder };
   const config = { MAP_PMTILES: tiles, WEB_ORIGIN: 'https://gantry.example.org' };
   gantry = await startGantry({ overrides, config });
@@ -357,6 +378,9 @@ describe('the tiles of the map', () => {
     ['none.pmtiles', /none\.pmtiles cannot be read: set it to a \.pmtiles file, or unset it/],
     ['dist', /dist cannot be read/],
     ['secret.txt', /secret\.txt is not a PMTiles archive of version 3/],
+    ['short.pmtiles', /short\.pmtiles is incomplete: it has 8 of 127 bytes/],
+    ['cut.pmtiles', /cut\.pmtiles is incomplete: it has 4000 of 4096 bytes\. Copy it again/],
+    ['vast.pmtiles', /vast\.pmtiles is incomplete: it has 4096 of 9000000000000000 bytes/],
   ])('that cannot be served end the start: %s', async (name, message) => {
     const config = readConfig({
       MAP_PMTILES: join(scratch, name),

@@ -18,23 +18,28 @@ import { answerFileFailures } from './console.ts';
 
 /** The first bytes of a file of this format: its name and version. */
 const PMTILES_3 = Buffer.from('PMTiles\u0003', 'latin1');
+/** Where its header has the positions of its four parts, each with offset and length as 64 bits. */
+const PMTILES_PARTS = [8, 24, 40, 56];
+const PMTILES_HEADER_BYTES = 127;
 
 /** Checks that the file with the tiles of the map can be served. @throws Error that says what is wrong with it */
 export async function requireMapTiles(path: string | undefined): Promise<void> {
   if (path === undefined) return;
-  const start = Buffer.alloc(PMTILES_3.length);
+  const header = Buffer.alloc(PMTILES_HEADER_BYTES);
+  let size = 0;
   try {
-    const file = await open(path, 'r');
-    try {
-      await file.read(start, 0, start.length, 0);
-    } finally {
-      await file.close();
-    }
+    await using file = await open(path, 'r');
+    await file.read(header, 0, header.length, 0);
+    size = (await file.stat()).size;
   } catch (cause) {
     throw new Error(`MAP_PMTILES ${path} cannot be read: set it to a .pmtiles file, or unset it`, { cause });
   }
-  if (start.equals(PMTILES_3)) return;
-  throw new Error(`MAP_PMTILES ${path} is not a PMTiles archive of version 3: set it to one, or unset it`);
+  if (!header.subarray(0, PMTILES_3.length).equals(PMTILES_3))
+    throw new Error(`MAP_PMTILES ${path} is not a PMTiles archive of version 3: set it to one, or unset it`);
+  const ends = PMTILES_PARTS.map((at) => Number(header.readBigUInt64LE(at) + header.readBigUInt64LE(at + 8)));
+  const length = Math.max(header.length, ...ends);
+  if (size < length)
+    throw new Error(`MAP_PMTILES ${path} is incomplete: it has ${size} of ${length} bytes. Copy it again`);
 }
 
 /**
