@@ -259,7 +259,8 @@ describe('an encrypted backup', () => {
 
   it('refuses recipients and identities that are none', async () => {
     await expect(back({ recipients: ['age1abc'] })).rejects.toThrow('age1abc is not a recipient');
-    await expect(back({ recipients: [`${recipient.slice(0, -1)}q`] })).rejects.toThrow('is not a recipient');
+    const wrong = recipient.slice(0, -1) + (recipient.endsWith('q') ? 'p' : 'q');
+    await expect(back({ recipients: [wrong] })).rejects.toThrow('is not a recipient');
     await writeFile(join(folder, 'empty'), '# nothing\n');
     await expect(Decryption.readFile(join(folder, 'empty'))).rejects.toThrow('has no identity');
     await expect(Decryption.readFile(join(folder, 'absent'))).rejects.toThrow('cannot be read');
