@@ -11,6 +11,7 @@ import { readConfig } from '../src/platform/config.ts';
 import { createMailer, type Mail, type MailSettings } from '../src/platform/mail.ts';
 import { certificatesIn, hasOpenssl } from './certificates.ts';
 import { collectGarbage } from './collect-garbage.ts';
+import { eventually, startGantry } from './harness.ts';
 import { startMailServer } from './mail-server.ts';
 
 const NOW = Date.UTC(2026, 10, 28, 11, 30);
@@ -201,6 +202,14 @@ const usually = (line: string, socket: Socket): void => {
   if (line === 'DATA') socket.write('354 Go on\r\n');
 };
 
+/** Its answer to a message never ends. */
+const slowly = (line: string, socket: Socket): void => {
+  usually(line, socket);
+  if (line !== '.') return;
+  socket.write('250');
+  setInterval(() => socket.write('-'), 20).unref();
+};
+
 describe('a mail server that fails', () => {
   it.each<[string, (line: string, socket: Socket) => void]>([
     ['cuts the connection after the greeting', (_line, socket) => socket.destroy()],
@@ -234,15 +243,7 @@ describe('a mail server that fails', () => {
   it.each<[string, (line: string, socket: Socket) => void, string | undefined]>([
     ['never greets', () => undefined, ' '],
     ['never answers the message', usually, undefined],
-    [
-      'answers one byte after the other',
-      (line, socket) => {
-        if (line !== '.') return usually(line, socket);
-        socket.write('250');
-        setInterval(() => socket.write('-'), 20).unref();
-      },
-      undefined,
-    ],
+    ['answers one byte after the other', slowly, undefined],
   ])('and %s costs no more than the limit, and may be tried again', async (_what, answer, greeting) => {
     await using server = await startRawServer(answer, greeting);
     await using mailer = mailerTo(server.url, { limitMs: 300 });
@@ -261,6 +262,27 @@ describe('a mail server that fails', () => {
     const sending = mailer.send(MAIL);
     await mailer[Symbol.asyncDispose]();
     expect(await sending).toMatchObject({ accepted: false, isPermanent: false });
+  });
+
+  it('does not keep one from stopping that sends a message about an alarm', async () => {
+    let isSending = false;
+    await using server = await startRawServer((line, socket) => {
+      isSending ||= line === '.';
+      slowly(line, socket);
+    });
+    const gantry = await startGantry({
+      config: { SMTP_URL: server.url, SMTP_FROM: 'gantry@example.org' },
+      overrides: { timings: { mailMs: 600_000 } },
+    });
+    const token = await gantry.tokenFor('ADMIN');
+    const channel = { name: 'Mail', kind: 'SMTP', to: ['nurse@example.org'] };
+    const { id } = await gantry.ok('channels.create', channel, { token });
+    await gantry.ok('channels.test', { id }, { token });
+    await eventually(
+      async () => isSending,
+      (is) => is,
+    );
+    await gantry.stop();
   });
 });
 

@@ -602,6 +602,25 @@ describe('when something fails', () => {
     expect(rows.filter((row) => row?.attempts === 0).length).toBe(6);
     expect(receiver.received.length).toBe(4);
   });
+
+  it('an attempt that fails while its process stops is not the last one, but repeated by another process', async () => {
+    const held: ServerResponse[] = [];
+    const receiver = await receive((response) => held.push(response));
+    const short = { limitMs: 2_000, leaseMarginMs: 100, backOff: [] };
+    const process = await startProcess([receiver.host], short);
+    const [id] = await enqueue(await addHook(receiver.url));
+    await eventually(
+      async () => held.length,
+      (length) => length === 1,
+    );
+    const stopped = process[Symbol.asyncDispose]();
+    held[0]?.destroy();
+    await stopped;
+    expect(await findDelivery(id)).toMatchObject({ status: 'PENDING', attempts: 1, last_error: null });
+    receiver.respond = answer(200);
+    await startProcess([receiver.host], short);
+    expect((await settled(id)).attempts).toBe(2);
+  });
 });
 
 describe('old deliveries', () => {

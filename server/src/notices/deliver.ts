@@ -33,6 +33,7 @@ const REST = 30;
 export type SendNotice = (
   channel: Pick<ChannelRow, 'kind' | 'settings' | 'secret'>,
   message: Message & { readonly thread?: string },
+  ending?: AbortSignal,
 ) => Promise<AttemptResult>;
 
 type SendingApp = Pick<Core, 'config' | 'mailer'> & Pick<AuthServices, 'secrets'>;
@@ -42,18 +43,19 @@ export function createNoticeSender(
   request: SendRequest,
 ): SendNotice {
   const host = config.SMTP_FROM?.address.split('@')[1] ?? 'gantry';
-  return async ({ kind, settings, secret: sealed }, message) => {
+  return async ({ kind, settings, secret: sealed }, message, ending) => {
     const secret = sealed === null ? null : secrets.open(sealed);
     if (sealed !== null && secret === null)
       return failed('The secret of the channel cannot be read since JWT_SECRET was changed: enter it again');
     if (kind !== 'SMTP') return request(requestOf({ kind, settings, secret }, message));
     const { id, recipient: to, subject, text, thread } = message;
-    const sent = await mailer.send({
+    const letter = {
       ...{ to, subject, text },
       messageId: `<notice-${id}@${host}>`,
       // Mail programs show the messages of one group of alarms together.
       ...(thread !== undefined && { headers: { References: `<group-${thread}@${host}>` } }),
-    });
+    };
+    const sent = await mailer.send(letter, ending);
     return sent.accepted
       ? { status: null, answer: null, error: null }
       : // Without a mail server, messages wait for one.
@@ -115,13 +117,13 @@ export function startSending(options: SendingOptions): AsyncDisposable {
         ...{ most, leaseMs, mailLeaseMs: mailMs + leaseMarginMs },
         hideFrom: app.config.HIDE_PLATES_FROM,
       }),
-    async send(attempt) {
+    async send(attempt, ending) {
       if (attempt.userId !== null && attempt.role === null)
         return { ...failed('The user was deleted or deactivated'), isPermanent: true };
       if (attempt.isWithheld)
         return { ...failed('It is about a hit whose hotlist has become covert'), isPermanent: true };
       const { channelKind: kind, settings, secret } = attempt;
-      return send({ kind, settings, secret }, messageOf(attempt, app));
+      return send({ kind, settings, secret }, messageOf(attempt, app), ending);
     },
     async succeed(attempt, result) {
       await markSent(db, attempt.id, result);

@@ -26,7 +26,8 @@ export interface DelivererOptions<Attempt extends LeasedAttempt> {
   readonly concurrency: number;
   /** Claims due rows of a group for `leaseMs` milliseconds. */
   readonly claim: (group: string, most: number, leaseMs: number) => Promise<readonly Attempt[]>;
-  readonly send: (attempt: Attempt) => Promise<AttemptResult>;
+  /** @param ending aborts when the process is about to end, for what may take longer than that may wait */
+  readonly send: (attempt: Attempt, ending: AbortSignal) => Promise<AttemptResult>;
   readonly succeed: (attempt: Attempt, result: AttemptResult) => Promise<void>;
   /** @param waitMs milliseconds until the next attempt; null if there is none */
   readonly fail: (attempt: Attempt, result: AttemptResult, waitMs: number | null) => Promise<void>;
@@ -62,8 +63,10 @@ export function createDeliverer<Attempt extends LeasedAttempt>({
     log,
     failure,
     claim: (group, most) => statement(() => claim(group, most, leaseMs)),
-    async perform(attempt) {
-      const result = await send(attempt);
+    async perform(attempt, ending) {
+      const result = await send(attempt, ending);
+      // It may have failed because the process ends. Another one makes the next attempt once the lease is over.
+      if (ending.aborted && result.error !== null && !result.isPermanent) return;
       const backOffMs = result.isPermanent ? null : delayAfter(attempt.number - attempt.byHand, backOff);
       const wait = backOffMs && Math.max(backOffMs, result.retryAfterMs ?? 0);
       await statement(() => (result.error === null ? succeed(attempt, result) : fail(attempt, result, wait)));

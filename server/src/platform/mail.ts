@@ -46,8 +46,9 @@ export interface Mailer extends AsyncDisposable {
   /**
    * Makes one attempt to send a message. It never throws; who sends must try again after a failure that is not
    * permanent.
+   * @param ending aborts when the process is about to end, which the attempt delays by two seconds at most
    */
-  send(mail: Mail): Promise<MailResult>;
+  send(mail: Mail, ending?: AbortSignal): Promise<MailResult>;
 }
 
 export interface MailSettings {
@@ -96,7 +97,14 @@ export function createMailer(settings: MailSettings, log: Logger): Mailer {
   const sending = new Set<Promise<unknown>>();
   const note = noteChanges(log);
 
-  const attempt = async (mail: Mail): Promise<MailResult> => {
+  const attempt = async (mail: Mail, ending?: AbortSignal): Promise<MailResult> => {
+    const giveUp = new AbortController();
+    let farewell: NodeJS.Timeout | undefined;
+    const onEnding = (): void => {
+      farewell = setTimeout(() => giveUp.abort(), FAREWELL_MS);
+    };
+    ending?.addEventListener('abort', onEnding);
+    if (ending?.aborted) onEnding();
     // Held until the attempt is over: in Node.js 20, AbortSignal.any does not keep a time limit from being collected.
     const limit = AbortSignal.timeout(limitMs);
     try {
@@ -105,28 +113,31 @@ export function createMailer(settings: MailSettings, log: Logger): Mailer {
         from: { ...from },
         envelope: { from: from.address, to: [mail.to] },
         date: new Date(now()),
-        signal: AbortSignal.any([limit, closing.signal]),
+        signal: AbortSignal.any([limit, giveUp.signal, closing.signal]),
       });
       note(null);
       return { accepted: true, response: safeText(response).slice(0, MAX_REASON) };
     } catch (error) {
       const isPermanent = isPermanentFailure(error);
       const reason =
-        limit.aborted || closing.signal.aborted
+        limit.aborted || giveUp.signal.aborted || closing.signal.aborted
           ? 'The mail server did not take the message in time'
           : reasonOf(error);
       // A permanent failure is one of the message, and the server works.
       note(isPermanent ? null : reason);
       return { accepted: false, isPermanent, reason };
+    } finally {
+      ending?.removeEventListener('abort', onEnding);
+      clearTimeout(farewell);
     }
   };
 
   return {
     isConfigured: true,
-    async send(mail) {
+    async send(mail, ending) {
       const flaw = flawOf(mail);
       if (flaw !== null) return { accepted: false, isPermanent: true, reason: flaw };
-      const result = attempt(mail);
+      const result = attempt(mail, ending);
       sending.add(result);
       return result.finally(() => sending.delete(result));
     },

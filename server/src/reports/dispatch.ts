@@ -65,7 +65,7 @@ export function startDispatching(options: DispatchOptions): AsyncDisposable {
     failure: 'reports are sent later, with the next sweep',
     concurrency: MAX_PER_KIND,
     claim: (kind, most, leaseMs) => claimDispatches(db, kind, most, leaseMs),
-    send: (attempt) => dispatch(options, attempt),
+    send: (attempt, ending) => dispatch({ ...options, ending }, attempt),
     succeed: (attempt) => markDispatchSent(db, attempt),
     fail: (attempt, { error, isAbsent }: Result, waitMs) =>
       isAbsent
@@ -86,7 +86,12 @@ export function startDispatching(options: DispatchOptions): AsyncDisposable {
   });
 }
 
-async function dispatch(options: DispatchOptions, attempt: DispatchAttempt): Promise<Result> {
+interface Dispatching extends DispatchOptions {
+  /** Aborts when the process is about to end. */
+  readonly ending: AbortSignal;
+}
+
+async function dispatch(options: Dispatching, attempt: DispatchAttempt): Promise<Result> {
   const { report, sendTo, letter } = await findDispatched(options.app.db, attempt);
   if (report === null || report.fileKey === null) return refused('The report was deleted');
   if (letter !== null)
@@ -126,10 +131,11 @@ interface Letter {
 }
 
 async function mail(
-  { app, files }: DispatchOptions,
+  options: Dispatching,
   report: ReportRow,
   { attempt, sendTo, isWithPlates }: Letter,
 ): Promise<Result> {
+  const { app } = options;
   const { config } = app;
   let to = attempt.recipient;
   if (attempt.kind === 'USER') {
@@ -143,12 +149,12 @@ async function mail(
   }
   const isLarge = (report.size ?? 0) > MAX_ATTACHMENT_BYTES;
   const letter = letterOf(report, sendTo.language, { isLarge, base: config.PUBLIC_URL });
-  return sendFile({ app, files }, report, to, attempt, letter);
+  return sendFile(options, report, to, attempt, letter);
 }
 
 /** Sends an e-mail with the file of a report, unless that is too large. */
 async function sendFile(
-  { app: { config, mailer }, files }: Pick<DispatchOptions, 'app' | 'files'>,
+  { app: { config, mailer }, files, ending }: Dispatching,
   report: ReportRow,
   to: string,
   { id }: Pick<DispatchAttempt, 'id'>,
@@ -159,7 +165,7 @@ async function sendFile(
   const file = isLarge || fileKey === null ? null : await files.open(fileKey);
   if (!isLarge && file === null) return { ...failed(ABSENT), isAbsent: true };
   const host = config.SMTP_FROM?.address.split('@')[1] ?? 'gantry';
-  const sent = await mailer.send({
+  const whole: Mail = {
     ...letter,
     to,
     messageId: `<report-${id}@${host}>`,
@@ -173,7 +179,8 @@ async function sendFile(
               contentType: contentTypes[report.format],
             },
           ],
-  });
+  };
+  const sent = await mailer.send(whole, ending);
   // Without a mail server, reports wait for one.
   return sent.accepted
     ? DONE
