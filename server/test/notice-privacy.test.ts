@@ -356,7 +356,7 @@ describe('while a message waits', () => {
     const steps = [{ afterMinutes: 0, to: [{ userId }, { channelId }] }];
     const policyId = await add('policies.create', { name: 'Gone', steps, groupWaitSeconds: 0 });
     await rulesOnly({ name: 'Listed', policyId, groupBy: ['SENSOR'] });
-    await add('webhooks.create', { url: `${origin}/gone/hook`, kinds: ['watchlist.alert'] });
+    const hookId = await add('webhooks.create', { url: `${origin}/gone/hook`, kinds: ['watchlist.alert'] });
     receiver.respond = answer(500);
     const hotlistId = await add('hotlists.create', {
       name: 'Gone',
@@ -398,8 +398,9 @@ describe('while a message waits', () => {
       async () =>
         (
           await gantry.pool.query(
-            `SELECT last_error FROM notices WHERE status = 'FAILED'
-             UNION ALL SELECT last_error FROM webhook_deliveries WHERE status = 'DEAD'`,
+            `SELECT last_error FROM notices WHERE status = 'FAILED' AND policy_name = 'Gone'
+             UNION ALL SELECT last_error FROM webhook_deliveries WHERE status = 'DEAD' AND webhook_id = $1`,
+            [hookId],
           )
         ).rows,
       ({ length }) => length === 3,
