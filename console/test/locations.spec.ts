@@ -243,7 +243,7 @@ test('a measuring point is added, a sensor is assigned to it, and its end is che
   await expect(point).toContainText('NB · 2 lanes');
 
   await point.getByRole('button', { name: 'Assign a sensor' }).click();
-  await form.getByRole('textbox', { name: 'Sensor' }).fill('Radar of the bridge');
+  await form.getByLabel('Sensor', { exact: true }).fill('Radar of the bridge');
   await page.getByRole('option', { name: 'Radar of the bridge' }).click();
   await form.getByRole('button', { name: 'Save' }).click();
   await expect(point).toContainText('Radar of the bridge Counts');
