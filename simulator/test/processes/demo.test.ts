@@ -179,7 +179,8 @@ it('the demo fills a service, allows logins, and restarts with its data', async 
   await operator.login(logins[0]?.email ?? '', logins[0]?.password ?? '');
   const later = await events.getStats.query();
   expect(later.total).toBeGreaterThanOrEqual(stats.total);
-  expect(later.total - stats.total).toBeLessThan(1_000);
+  // The fleet reported meanwhile, for as long as this took; a second history would have doubled the events.
+  expect(later.total - stats.total).toBeLessThan(stats.total / 2);
   expect((await sensors.getAll.query()).total).toBe(13);
   const workLater = await workDone(operator.api);
   expect(workLater.entries).toEqual(work.entries);
