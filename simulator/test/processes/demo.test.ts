@@ -161,9 +161,15 @@ it('the demo fills a service, allows logins, and restarts with its data', async 
   await expectBelievableFigures(operator.api);
 
   const byHand = /^\d\d:\d\d:\d\d New incident, MEDIUM: Flood$/m;
-  for (let tries = 0; tries < 10 && !byHand.test(demo.text()); tries++) {
+  let floods = 0;
+  // News that exceed ten lines a minute are left out.
+  for (; floods < 30 && !byHand.test(demo.text()); floods++) {
     await operator.api.incidents.create.mutate({ title: 'Flood', type: 'WEATHER' });
-    await new Promise((resolve) => setTimeout(resolve, 1_000));
+    await eventually(
+      async () => demo.text(),
+      (text) => byHand.test(text),
+      4_000,
+    ).catch(() => undefined);
   }
   expect(demo.text()).toMatch(byHand);
 
@@ -184,7 +190,7 @@ it('the demo fills a service, allows logins, and restarts with its data', async 
   expect((await sensors.getAll.query()).total).toBe(13);
   const workLater = await workDone(operator.api);
   expect(workLater.entries).toEqual(work.entries);
-  expect(workLater.total - work.total).toBeLessThan(20);
+  expect(workLater.total - work.total - floods).toBeLessThan(20);
   expect(workLater.alerts.total - work.alerts.total).toBeLessThan(50);
   expect(workLater.timeline).toEqual(work.timeline);
   again.interrupt();
