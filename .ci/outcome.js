@@ -2,8 +2,8 @@ import { readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 
 // Prints what failed once more, since thousands of lines separate it from the end of the output, what passed only at the
-// second try, and the line "N passed, N failed". The arguments are the steps: `kind=exit status=path`, with the report at `path.json` and the output
-// at `path.log`.
+// second try, and the line "N passed, N failed". The arguments are the steps: `kind=exit status=path`, with the report at
+// `path.json` and the output at `path.log`.
 //
 //   node .ci/outcome.js verify=0=/tmp/verify vitest=1=/tmp/tests stories=0=/tmp/stories faults=0=/tmp/faults
 
